@@ -17,7 +17,7 @@ use memlog_pages::strip::nanoseconds;
 use memlog_pages::{Advice, counted, out, shown, sized, typed};
 use serde_json::{Value, json};
 
-use request::{Reply, Request};
+use request::{Outcome, Reply, Request};
 use target::Target;
 
 /// What the help and an error say.
@@ -176,9 +176,9 @@ fn status(target: &Target) -> Told {
     }
 }
 
-fn told(action: &Action, reply: &Reply, patience: Duration) -> Told {
+fn told(action: &Action, outcome: &Outcome, patience: Duration) -> Told {
     let seconds = patience.as_secs_f64();
-    let (word, sentence) = match reply {
+    let (word, mut sentence) = match &outcome.reply {
         Reply::Answered(Answer::Done) => ("done", action.done().to_owned()),
         Reply::Answered(Answer::Already) => ("already", action.already().to_owned()),
         Reply::Answered(Answer::IsOff) => (
@@ -202,9 +202,7 @@ fn told(action: &Action, reply: &Reply, patience: Duration) -> Told {
         ),
         Reply::Busy => (
             "busy",
-            format!(
-                "an earlier request has had no answer for {seconds} s: the program has not allocated"
-            ),
+            format!("somebody else has been asking it for {seconds} s; try again"),
         ),
         Reply::Deaf => (
             "deaf",
@@ -213,6 +211,9 @@ fn told(action: &Action, reply: &Reply, patience: Duration) -> Told {
         Reply::Stopped => ("stopped", "its recorder has stopped for good".into()),
         Reply::Gone => ("gone", "it has ended".into()),
     };
+    if outcome.dropped {
+        sentence += "; the request before had no answer, and is dropped";
+    }
     Told {
         word,
         sentence,

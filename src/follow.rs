@@ -280,7 +280,7 @@ impl Follower<'_, '_> {
                 self.teller.say(&text)?;
             }
             if let Some(file) = &self.written {
-                file.write(prometheus(&self.live, &look, self.args.sites).as_bytes())?;
+                file.write_anew(prometheus(&self.live, &look, self.args.sites).as_bytes())?;
             }
         }
         Ok(())

@@ -1,9 +1,10 @@
 //! How `memlog ctl` and a recorder talk: sixteen words of chunk 0, behind the last
 //! counters that there will be. Both map them; whoever may write the log may ask.
 //!
-//! Who asks has a lock on the file. It waits until nothing is open, writes argument and
-//! text, and then the request with a number of its own; the recorder carries it out when
-//! the program allocates next, and answers with that number.
+//! Who asks has a lock on the file. It waits a while for the answer to an earlier request,
+//! says that a new one begins, writes argument and text, and then the request with a number
+//! of its own. The recorder carries it out when the program allocates next, and answers with
+//! that number. A request that had no answer is dropped by the next one.
 
 use crate::chunk::le64;
 use crate::counter::{AREA_AT, AREA_END};
@@ -108,6 +109,17 @@ impl Asked {
         Self(((self.0 >> 8) + 1) << 8 | verb as u64)
     }
 
+    /// The same while its argument and text are being written.
+    #[must_use]
+    pub const fn begun(self) -> Self {
+        Self(self.0 >> 8 << 8)
+    }
+
+    /// Whether it is not written to its end.
+    pub const fn is_begun(self) -> bool {
+        self.0 as u8 == 0
+    }
+
     /// What it asks for; nothing if a newer memlog wrote it, or there is none.
     pub fn verb(self) -> Option<Verb> {
         let number = self.0 as u8;
@@ -179,6 +191,9 @@ mod tests {
         assert_eq!(first.verb(), Some(Verb::Stop));
         assert_eq!(second.verb(), Some(Verb::Limit));
         assert_eq!(Asked(0).verb(), None);
+        assert!(second.begun().is_begun() && !second.is_begun());
+        assert_ne!(second.begun(), first.begun());
+        assert_eq!(second.begun().next(Verb::Stop), second.next(Verb::Stop));
         let word = Answer::Filtered.to_word(first);
         assert_eq!(Answer::of(word, first), Some(Answer::Filtered));
         assert_eq!(Answer::of(word, second), None);

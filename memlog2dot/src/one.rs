@@ -81,12 +81,15 @@ impl OneFile {
 
     /// Puts it in place.
     pub fn write(&self, content: &[u8]) -> anyhow::Result<()> {
-        Signals::caught().held_during(|| {
-            check(&self.path, self.elsewhere)?;
-            let fresh = self.fresh(content);
-            let fresh = fresh.map_err(|error| self.unwritable(&error))?;
-            self.place(&fresh).map_err(|error| self.unwritable(&error))
-        })
+        Signals::caught().held_during(|| self.write_anew(content))
+    }
+
+    /// The same again and again, for who has an answer of its own to signals.
+    pub fn write_anew(&self, content: &[u8]) -> anyhow::Result<()> {
+        check(&self.path, self.elsewhere)?;
+        let fresh = self.fresh(content);
+        let fresh = fresh.map_err(|error| self.unwritable(&error))?;
+        self.place(&fresh).map_err(|error| self.unwritable(&error))
     }
 
     /// The same of what is made as it is written, and may be long.

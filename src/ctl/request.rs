@@ -24,7 +24,7 @@ pub enum Reply {
     Answered(Answer),
     /// It has not said anything yet, and will when the program allocates next.
     Silent,
-    /// An earlier request has no answer yet.
+    /// Somebody else asks, and waits for the answer.
     Busy,
     /// It takes no requests.
     Deaf,
@@ -34,15 +34,32 @@ pub enum Reply {
     Gone,
 }
 
+impl Reply {
+    fn alone(self) -> Outcome {
+        Outcome {
+            reply: self,
+            dropped: false,
+        }
+    }
+}
+
+/// A reply, and what became of the request before.
+pub struct Outcome {
+    /// To this request.
+    pub reply: Reply,
+    /// An earlier one had no answer, and will not be carried out any more.
+    pub dropped: bool,
+}
+
 /// How long to sleep between two looks.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// Asks, and waits for the answer.
-pub fn ask(target: &Target, request: &Request, patience: Duration) -> anyhow::Result<Reply> {
+pub fn ask(target: &Target, request: &Request, patience: Duration) -> anyhow::Result<Outcome> {
     match target.state() {
         State::On | State::Off => {}
-        State::Deaf => return Ok(Reply::Deaf),
-        State::Stopped => return Ok(Reply::Stopped),
+        State::Deaf => return Ok(Reply::Deaf.alone()),
+        State::Stopped => return Ok(Reply::Stopped.alone()),
     }
     let reply = ask_in_turn(target, request, Instant::now() + patience);
     // Others need not wait for what is asked of the next program.
@@ -50,27 +67,25 @@ pub fn ask(target: &Target, request: &Request, patience: Duration) -> anyhow::Re
     reply
 }
 
-fn ask_in_turn(target: &Target, request: &Request, end: Instant) -> anyhow::Result<Reply> {
+fn ask_in_turn(target: &Target, request: &Request, end: Instant) -> anyhow::Result<Outcome> {
     // Who asks at the same time waits here.
     while flock(target.file(), FlockOperation::NonBlockingLockExclusive).is_err() {
         if Instant::now() >= end {
-            return Ok(Reply::Busy);
+            return Ok(Reply::Busy.alone());
         }
         std::thread::sleep(LOOK_EVERY);
     }
     let words = target.words();
     let before = Asked(words.get(Word::Asked.at()));
-    if before.0 != 0 && answer(target, before, end).is_none() {
-        return Ok(if target.is_there() {
-            Reply::Busy
-        } else {
-            Reply::Gone
-        });
-    }
+    // Who asked before has gone, but was told that it will be done.
+    let now = Instant::now();
+    let half = now + end.saturating_duration_since(now) / 2;
+    let dropped = !before.is_begun() && answer(target, before, half).is_none();
     debug_assert!(request.text.len() <= TEXT_BYTES);
+    let asked = before.next(request.verb);
+    words.set(Word::Asked.at(), asked.begun().0);
     words.put(Word::Text.at(), request.text.as_bytes());
     words.set(Word::Argument.at(), request.argument);
-    let asked = before.next(request.verb);
     words.set(Word::Asked.at(), asked.0);
     let answer = answer(target, asked, end);
     if answer == Some(Answer::Unknown) {
@@ -80,11 +95,12 @@ fn ask_in_turn(target: &Target, request: &Request, end: Instant) -> anyhow::Resu
             "its recorder is of an older memlog",
         ));
     }
-    Ok(match answer {
+    let reply = match answer {
         Some(answer) => Reply::Answered(answer),
         None if target.is_there() => Reply::Silent,
         None => Reply::Gone,
-    })
+    };
+    Ok(Outcome { reply, dropped })
 }
 
 fn answer(target: &Target, asked: Asked, end: Instant) -> Option<Answer> {

@@ -129,21 +129,35 @@ fn a_program_that_stands_still_answers_later() {
         &[&wait[..], &["stop"]].concat(),
         "no answer within 0.1 s",
     );
-    refuses(
-        &folder,
-        &pid,
-        &[&wait[..], &["start"]].concat(),
-        "an earlier request has had no answer",
-    );
+    // What is asked last is what is done: a name of a mark is never two names.
+    for text in ["a first name that is long", "a second one"] {
+        refuses(
+            &folder,
+            &pid,
+            &[&wait[..], &["mark", text]].concat(),
+            "no answer within 0.1 s: it will when it allocates or frees next; the request \
+             before had no answer, and is dropped",
+        );
+    }
     signal("-CONT");
     pause();
-    does(&folder, &pid, &["status"], "recording is off; ");
+    does(&folder, &pid, &["status"], "recording is on; ");
+    signal("-STOP");
+    let stop = [&wait[..], &["stop"]].concat();
+    refuses(&folder, &pid, &stop, "no answer within 0.1 s");
+    signal("-CONT");
+    // Who waits long enough drops nothing.
     does(&folder, &pid, &["start"], "recording is on");
     server.end();
     assert_eq!(
         switches(&is_whole(&folder, "it.memlog")),
         by("ctl", &[false, true])
     );
+    let page = json(&folder, &["timeline"], "it.memlog");
+    let marks = page["marks"].as_array().expect("marks").iter();
+    let names: Vec<_> = marks.map(|mark| mark["name"].as_str()).collect();
+    let expected = ["a second one", "recording off", "recording on"];
+    assert_eq!(names, expected.map(Some));
 }
 
 /// A child that was forked while recording was off begins so, and can be asked.

@@ -101,9 +101,9 @@ fn a_window_of_time() {
             .as_f64()
             .expect("seconds")
     };
-    // The program begins a moment after memlog does.
-    assert!((0.1..=0.35).contains(&at(0)), "{stats:#}");
-    assert!((0.35..=0.45).contains(&(at(1) - at(0))), "{stats:#}");
+    // The program begins a moment after memlog does, and may have to wait for a processor.
+    assert!((0.1..=0.9).contains(&at(0)), "{stats:#}");
+    assert!((0.5..=1.3).contains(&at(1)), "{stats:#}");
     // Half an hour ago: what begins now is too late, and has no log.
     let mut command = folder.command("./switches");
     let lib = folder.recorder().join("libmemlog.so");

@@ -70,6 +70,11 @@ fn every_command_ends_its_help_with_examples() {
     }
 }
 
+fn asks_a_process(line: &str) -> bool {
+    let commands = ["memlog ctl", "memlog top", "memlog follow"];
+    commands.iter().any(|begin| line.starts_with(begin))
+}
+
 fn is_listening(line: &str) -> bool {
     line.starts_with("memlog gather") && !line.contains("--new-secret")
 }
@@ -178,14 +183,18 @@ fn examples_run() {
             // Nobody wants to look at what --open opens.
             let shell = shell.env("PATH", &path).env("BROWSER", "true");
             // It is asked for as the process of a log.
-            let line = match line.starts_with("memlog ctl") {
-                true => &line.replace("5912", &asked.id().to_string()),
+            let line = match asks_a_process(line) {
+                true => &line.replace(" 5912", &format!(" {}", asked.id())),
                 false => line,
             };
-            // Servers go on until Ctrl-C; a port of an example may be taken.
-            let line = match line.starts_with("memlog server") || is_listening(line) {
-                true => format!("timeout --preserve-status -s INT 2 {line}"),
-                false => line.to_owned(),
+            let line = line.replace("/var/lib/node_exporter/", "");
+            // These go on until Ctrl-C; a port of an example may be taken.
+            let is_long = ["memlog server", "memlog follow"];
+            let is_long = is_long.iter().any(|begin| line.starts_with(begin));
+            let line = match is_long || is_listening(&line) {
+                // Without --foreground timeout sends the signal twice, and the second one kills.
+                true => format!("timeout --foreground --preserve-status -s INT 2 {line}"),
+                false => line,
             };
             let line = line.replace("0.0.0.0:4711", "127.0.0.1:0");
             let line = match line.starts_with("memlog stream") {

@@ -18,12 +18,12 @@ use crate::platform::early;
 use crate::platform::lock::Patience;
 use crate::platform::quick;
 use crate::platform::sys::{Os, Sys};
-use crate::process::control::Act;
+use crate::process::control::{Act, Request};
 use crate::process::recorder::RECORDER;
 use crate::process::rss;
 use crate::process::settings;
 use core::sync::atomic::{AtomicU32, Ordering, fence};
-use memlog_format::control::{Answer, Asked, TEXT_BYTES, Verb, Word};
+use memlog_format::control::{Answer, Verb};
 use memlog_format::ext::Ext;
 use memlog_format::meta::{Key, Record};
 use memlog_format::switch::{By, Switch};
@@ -104,8 +104,8 @@ fn obey_paused(sp: u64, is_time: bool) -> bool {
             control.give_up_time();
         }
     }
-    if let Some(asked) = control.take(&ground.counters) {
-        let answer = match asked.verb() {
+    if let Some(request) = control.take(&ground.counters) {
+        let answer = match request.asked.verb() {
             Some(Verb::Start) => turn_on(sp, By::Control),
             Some(Verb::Stop) => Answer::Already,
             Some(Verb::Mark | Verb::Snapshot) => Answer::IsOff,
@@ -116,10 +116,10 @@ fn obey_paused(sp: u64, is_time: bool) -> bool {
                     None => Answer::NoRoom,
                 }
             }
-            Some(Verb::Limit) => limit(),
+            Some(Verb::Limit) => limit(&request),
             None => Answer::Unknown,
         };
-        control.answer(&ground.counters, asked, answer);
+        control.answer(&ground.counters, request.asked, answer);
     }
     session::is_on()
 }
@@ -143,25 +143,27 @@ pub fn obey(stream: &mut Stream) {
         }
     }
     let counters = &RECORDER.ground.counters;
-    if let Some(asked) = control.take(counters) {
-        let answer = answer(stream, asked);
-        control.answer(counters, asked, answer);
+    if let Some(request) = control.take(counters) {
+        let answer = answer(stream, &request);
+        control.answer(counters, request.asked, answer);
     }
     if control.is_over() {
         stop(stream, By::Time);
     }
 }
 
-fn answer(stream: &mut Stream, asked: Asked) -> Answer {
+fn answer(stream: &mut Stream, request: &Request) -> Answer {
     let is_off = RECORDER.control.is_off();
-    match asked.verb() {
+    match request.asked.verb() {
         Some(Verb::Start) if !is_off => Answer::Already,
         // By another thread, amid this call.
         Some(Verb::Start) => Answer::NoRoom,
         Some(Verb::Stop) => stop(stream, By::Control),
         Some(Verb::Mark | Verb::Snapshot) if is_off => Answer::IsOff,
         Some(Verb::Mark) => {
-            mark(stream);
+            let length = usize::try_from(request.argument).unwrap_or(usize::MAX);
+            let name = request.text.get(..length).unwrap_or(&request.text);
+            header::write_mark(stream, name);
             Answer::Done
         }
         Some(Verb::Snapshot) => {
@@ -172,27 +174,14 @@ fn answer(stream: &mut Stream, asked: Asked) -> Answer {
             header::flush(stream);
             Answer::Done
         }
-        Some(Verb::Limit) => limit(),
+        Some(Verb::Limit) => limit(request),
         None => Answer::Unknown,
     }
 }
 
-/// A mark whose name stands in chunk 0.
-#[inline(never)]
-fn mark(stream: &mut Stream) {
-    let mut name = [0; TEXT_BYTES];
-    let counters = &RECORDER.ground.counters;
-    let length = counters.control(Word::Argument).unwrap_or(0);
-    counters.control_text(&mut name);
-    let length = usize::try_from(length).unwrap_or(TEXT_BYTES);
-    header::write_mark(stream, name.get(..length).unwrap_or(&name));
-}
-
-/// The log may take as much as stands in chunk 0.
-fn limit() -> Answer {
-    let bytes = RECORDER.ground.counters.control(Word::Argument);
-    let is_done = bytes.is_some_and(|bytes| RECORDER.log.sink.limit(bytes));
-    if is_done {
+/// The log may take as much as the request says.
+fn limit(request: &Request) -> Answer {
+    if RECORDER.log.sink.limit(request.argument) {
         Answer::Done
     } else {
         Answer::NoRoom

@@ -16,7 +16,7 @@ use crate::platform::sys::{Os, Sys};
 use crate::process::recorder::RECORDER;
 use crate::process::settings::{After, Settings};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
-use memlog_format::control::{Answer, Asked, State, Word};
+use memlog_format::control::{Answer, Asked, State, TEXT_BYTES, Word};
 use memlog_lockfree::life::Life;
 
 /// Never, as a time.
@@ -56,6 +56,16 @@ pub enum Act {
 impl Act {
     /// All of them.
     pub const ALL: [Act; 4] = [Act::Start, Act::Stop, Act::Toggle, Act::Snapshot];
+}
+
+/// A request, as a whole.
+pub struct Request {
+    /// Its number, and what it asks for.
+    pub asked: Asked,
+    /// A size, or how long the text is.
+    pub argument: u64,
+    /// The name of a mark.
+    pub text: [u8; TEXT_BYTES],
 }
 
 impl Control {
@@ -204,21 +214,41 @@ impl Control {
     }
 
     /// Takes the request of chunk 0, if there is one: only one thread gets it.
-    pub fn take(&self, counters: &Counters) -> Option<Asked> {
+    pub fn take(&self, counters: &Counters) -> Option<Request> {
         let asked = counters.control(Word::Asked)?;
         let taken = self.taken.load(Ordering::Relaxed);
+        if asked == taken {
+            return None;
+        }
+        let mut text = [0; TEXT_BYTES];
+        counters.control_text(&mut text);
+        let argument = counters.control(Word::Argument)?;
+        fence(Ordering::Acquire);
+        // Another one may be written over it: that one is taken by a later call.
+        if counters.control(Word::Asked)? != asked {
+            return None;
+        }
         let order = (Ordering::AcqRel, Ordering::Relaxed);
-        let is_won = asked != taken
-            && self
-                .taken
-                .compare_exchange(taken, asked, order.0, order.1)
-                .is_ok();
-        is_won.then_some(Asked(asked))
+        let won = self.taken.compare_exchange(taken, asked, order.0, order.1);
+        let asked = Asked(asked);
+        (won.is_ok() && !asked.is_begun()).then_some(Request {
+            asked,
+            argument,
+            text,
+        })
     }
 
-    /// Says what came of a request.
+    /// Says what came of a request, unless another one took its place.
     pub fn answer(&self, counters: &Counters, asked: Asked, answer: Answer) {
-        counters.set_control(Word::Answered, answer.to_word(asked));
+        let Some(answered) = counters.control_word(Word::Answered) else {
+            return;
+        };
+        let before = answered.load(Ordering::Acquire);
+        if counters.control(Word::Asked) == Some(asked.0) {
+            let word = answer.to_word(asked).to_le();
+            let order = (Ordering::Release, Ordering::Relaxed);
+            let _ = answered.compare_exchange(before, word, order.0, order.1);
+        }
     }
 
     /// A signal came.
