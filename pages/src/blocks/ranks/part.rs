@@ -6,6 +6,7 @@ mod tests;
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
@@ -13,6 +14,7 @@ use memlog_analysis::Name;
 use memlog_answers::{By, End, LeftOut, Process, Ranks, Site};
 use serde_json::{Value, json};
 
+use crate::moment::At;
 use crate::open::begins_with;
 use crate::words::{Advice, clean, shown};
 
@@ -132,13 +134,17 @@ pub fn decode(bytes: &[u8]) -> anyhow::Result<Taken> {
     for note in list(&whole["notes"])? {
         ranks.notes.insert(text(note)?);
     }
+    let settings = Settings {
+        by,
+        at: text(&whole["at"])?,
+        filter: some_text(&whole["where"])?,
+    };
+    // Who merges it asks the same of logs.
+    At::from_str(&settings.at).ok().context(DAMAGED)?;
+    settings.blocks().context(DAMAGED)?;
     Ok(Taken {
         job: text(&whole["job"])?,
-        settings: Settings {
-            by,
-            at: text(&whole["at"])?,
-            filter: some_text(&whole["where"])?,
-        },
+        settings,
         ranks,
     })
 }

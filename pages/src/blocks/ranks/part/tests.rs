@@ -74,6 +74,7 @@ fn whatever_it_is_it_is_an_answer_or_a_sentence() {
         Err(error) => assert!(!error.to_string().is_empty()),
         Ok(taken) => {
             answers += 1;
+            assert!(At::from_str(&taken.settings.at).is_ok() && taken.settings.blocks().is_ok());
             let ranks = taken.ranks.merge(answer().ranks).sorted();
             let spread = ranks.spread(|process| process.rss_peak_bytes);
             assert!(spread.is_none_or(|spread| spread.imbalance() >= 0.0));
