@@ -58,8 +58,9 @@ pub struct App {
     pub table: Table,
     pub key: Key,
     pub is_reversed: bool,
+    /// The line that Enter goes into.
     pub selected: usize,
-    /// The first line that is shown of a list that is longer than the screen.
+    /// Only names with this in them are shown.
     pub filter: String,
     pub is_typing: bool,
     pub is_paused: bool,

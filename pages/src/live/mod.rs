@@ -1,24 +1,27 @@
 //! What a log that grows says now, and since the last look: for who looks at it again and again.
 //!
 //! * `find`: what a word of the command line stands for
+//! * `look`: the figures of a look, and what changed since the one before
 //! * `source`: lines of a source file around a place
 //! * `told`: the figures of a look as lines of text: mem-trace's top ten, Prometheus
 
 mod find;
+mod look;
 mod source;
 mod told;
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use memlog_analysis::Tally;
 pub use memlog_analysis::{Every, Held, Snapshots, Totals};
-use memlog_analysis::{List, Moment, Tally, Wrappers, asking_places};
 
-use crate::calls::{Filter, keeps_stack};
 use crate::names::SymbolFiles;
 use crate::names::{Labels, Name, NameStore, Names, Rested, symbol_options};
 use crate::open::{Following, Life, Seen, outline};
 pub use find::{Target, target};
+use look::Figures;
+pub use look::{Look, SiteRow, ThreadRow};
 pub use source::around;
 pub use told::{prometheus, top_ten};
 
@@ -30,78 +33,9 @@ pub struct Live<'n> {
     names: Option<Rested<'n>>,
     /// By stack the place that asked, once it is known: none where a filter keeps it out.
     places: Vec<Option<Option<u32>>>,
-    before: Before,
-    first: Vec<Held>,
-    last: Option<(Instant, u64)>,
-}
-
-/// What stood when it was looked at last.
-#[derive(Default)]
-struct Before {
-    /// By stack.
-    live: Vec<Held>,
-    allocated: Vec<Held>,
-    totals: Totals,
-    threads: Vec<(u32, Held)>,
-}
-
-/// A place that asked for memory.
-#[derive(Clone, Debug, Default)]
-pub struct SiteRow {
-    /// Its name, by number.
-    pub label: u32,
-    /// What it holds.
-    pub live: Held,
-    /// By how many bytes that grew since the last look.
-    pub grown: i64,
-    /// The same since the first look.
-    pub grown_since_first: i64,
-    /// All that it ever allocated in the log.
-    pub allocated: Held,
-    /// What of that came since the last look.
-    pub came: Held,
-    /// What of all was freed before its thread asked for another.
-    pub temporary: Held,
-    /// Its stacks, those that hold most first.
-    pub stacks: Vec<(u32, Held)>,
-}
-
-/// A thread that asked for memory.
-#[derive(Clone, Debug, Default)]
-pub struct ThreadRow {
-    /// The kernel's number.
-    pub tid: u32,
-    /// Its last name.
-    pub name: String,
-    /// What is live of what it asked for.
-    pub live: Held,
-    /// By how many bytes that grew since the last look.
-    pub grown: i64,
-}
-
-/// What one look found.
-#[derive(Clone, Debug, Default)]
-pub struct Look {
-    /// Seconds since the look before; of the first since the program began.
-    pub seconds: f64,
-    /// Seconds of the program up to the last event or, while it runs, to now.
-    pub program_seconds: f64,
-    /// What is live.
-    pub live: Held,
-    /// What came and went in all.
-    pub totals: Totals,
-    /// Bytes that went in all.
-    pub freed_bytes: u64,
-    /// Allocations and their bytes since the look before.
-    pub came: Held,
-    /// Releases since the look before.
-    pub releases: u64,
-    /// The largest heap so far, in bytes, and its second.
-    pub heap_peak: (u64, f64),
-    /// Places; in no order.
-    pub sites: Vec<SiteRow>,
-    /// Threads; in no order.
-    pub threads: Vec<ThreadRow>,
+    /// What the look before found, and the first one.
+    before: Option<Figures>,
+    first: Option<Vec<Held>>,
 }
 
 impl<'n> Live<'n> {
@@ -118,9 +52,8 @@ impl<'n> Live<'n> {
             following: Following::open(path)?,
             names: None,
             places: Vec::new(),
-            before: Before::default(),
-            first: Vec::new(),
-            last: None,
+            before: None,
+            first: None,
         })
     }
 
@@ -204,14 +137,11 @@ impl<'n> Live<'n> {
     }
 
     /// Lends the stacks with their names.
-    pub fn with_labels<R>(
-        &mut self,
-        ask: impl FnOnce(&Following, &mut Labels<'n, '_>) -> R,
-    ) -> anyhow::Result<R> {
+    fn with_labels<R>(&mut self, ask: impl FnOnce(&mut Labels<'n, '_>) -> R) -> anyhow::Result<R> {
         let path = self.following.path().to_owned();
-        let (store, following) = ((self.store, &self.symbol_files), &self.following);
-        lent(&mut self.names, &path, store, following.tally(), |labels| {
-            Ok(ask(following, labels))
+        let (store, tally) = ((self.store, &self.symbol_files), self.following.tally());
+        lent(&mut self.names, &path, store, tally, |labels| {
+            Ok(ask(labels))
         })
     }
 
@@ -222,7 +152,7 @@ impl<'n> Live<'n> {
 
     /// The functions of a stack, the innermost first.
     pub fn frames(&mut self, stack: u32) -> anyhow::Result<Vec<Name>> {
-        self.with_labels(|_, labels| {
+        self.with_labels(|labels| {
             let mut cursor = labels.start(stack);
             let mut frames = Vec::new();
             while let Some((label, next)) = labels.step(cursor) {
@@ -231,185 +161,6 @@ impl<'n> Live<'n> {
             }
             frames
         })
-    }
-
-    /// Sums up what is known by now; the next look is since this one.
-    pub fn sum_up(&mut self, filter: &Filter) -> anyhow::Result<Look> {
-        self.find_places(filter)?;
-        let now = Instant::now();
-        let seen = self.following.seen();
-        let tally = self.following.tally();
-        let seconds_of = |tick: u64| tick as f64 * seen.tick_ns as f64 / 1e9;
-        let program_seconds = match self.following.life() {
-            Life::Running => seconds_since(seen.start_unix_ns).max(seconds_of(tally.tick())),
-            _ => seconds_of(tally.tick()),
-        };
-        let seconds = match self.last {
-            Some((at, _)) => now.duration_since(at).as_secs_f64(),
-            None => program_seconds,
-        };
-        let mut rows: Vec<SiteRow> = Vec::new();
-        let mut row_of = std::collections::HashMap::new();
-        let places = &self.places;
-        let mut row = |stack: u32| -> Option<usize> {
-            let label = (*places.get(stack as usize)?)??;
-            Some(*row_of.entry(label).or_insert_with(|| {
-                rows.push(SiteRow {
-                    label,
-                    ..SiteRow::default()
-                });
-                rows.len() - 1
-            }))
-        };
-        let mut sums: Vec<(usize, u32, Held, Kind)> = Vec::new();
-        for (kind, list) in [
-            (Kind::Live, by_stack(tally.held(Moment::End))),
-            (Kind::Allocated, by_stack(tally.allocated())),
-            (Kind::Temporary, by_stack(tally.temporaries())),
-        ] {
-            for (stack, held) in list {
-                if let Some(row) = row(stack) {
-                    sums.push((row, stack, held, kind));
-                }
-            }
-        }
-        let mut next = Before {
-            totals: *tally.totals(),
-            ..Before::default()
-        };
-        for (row, stack, held, kind) in sums {
-            let row = &mut rows[row];
-            match kind {
-                Kind::Live => {
-                    put(&mut next.live, stack, held);
-                    row.live = row.live.plus(held);
-                    row.stacks.push((stack, held));
-                }
-                Kind::Allocated => {
-                    put(&mut next.allocated, stack, held);
-                    let came = held.minus(at(&self.before.allocated, stack));
-                    row.came = row.came.plus(came);
-                    row.allocated = row.allocated.plus(held);
-                }
-                Kind::Temporary => row.temporary = row.temporary.plus(held),
-            }
-        }
-        let is_first = self.last.is_none();
-        if is_first {
-            self.first.clone_from(&next.live);
-        }
-        // What went away altogether is in the old figures alone.
-        let stacks = next
-            .live
-            .len()
-            .max(self.before.live.len())
-            .max(self.first.len());
-        for stack in 0..stacks as u32 {
-            let Some(label) = self.places.get(stack as usize).copied().flatten().flatten() else {
-                continue;
-            };
-            let Some(&index) = row_of.get(&label) else {
-                continue;
-            };
-            let live = at(&next.live, stack).bytes;
-            let before = match is_first {
-                true => live,
-                false => at(&self.before.live, stack).bytes,
-            };
-            rows[index].grown += difference(before, live);
-            rows[index].grown_since_first += difference(at(&self.first, stack).bytes, live);
-        }
-        for row in &mut rows {
-            row.stacks
-                .sort_unstable_by_key(|&(stack, held)| (std::cmp::Reverse(held.bytes), stack));
-        }
-        let (mut threads, mut thread_figures) = (Vec::new(), Vec::new());
-        for (tid, live) in tally.held_by_thread(Moment::End) {
-            let known = self.before.threads.iter().find(|(known, _)| *known == tid);
-            let before = match (known, is_first) {
-                (_, true) => live.bytes,
-                (known, false) => known.map_or(0, |(_, held)| held.bytes),
-            };
-            let name = tally
-                .threads()
-                .get(tid)
-                .map(|thread| crate::words::clean(&thread.name));
-            threads.push(ThreadRow {
-                tid,
-                name: name.unwrap_or_default(),
-                live,
-                grown: difference(before, live.bytes),
-            });
-            thread_figures.push((tid, live));
-        }
-        next.threads = thread_figures;
-        let totals = *tally.totals();
-        let peak = tally.heap_peak();
-        let look = Look {
-            seconds,
-            program_seconds,
-            live: tally.live(),
-            freed_bytes: freed(&totals, tally.live().bytes),
-            came: Held {
-                bytes: totals.bytes.saturating_sub(self.before.totals.bytes),
-                blocks: totals
-                    .allocations
-                    .saturating_sub(self.before.totals.allocations),
-            },
-            releases: totals.releases.saturating_sub(self.before.totals.releases),
-            totals,
-            heap_peak: (peak.bytes, seconds_of(peak.tick)),
-            sites: rows,
-            threads,
-        };
-        self.before = next;
-        self.last = Some((now, tally.events()));
-        Ok(look)
-    }
-
-    /// Finds the place that asked of stacks that are new, the way other pages do: who passes
-    /// on for others depends on all stacks, so all are asked again.
-    fn find_places(&mut self, filter: &Filter) -> anyhow::Result<()> {
-        let tally = self.following.tally();
-        let allocated: Vec<(u32, Held)> = by_stack(tally.allocated());
-        let held: Vec<(u32, Held)> = by_stack(tally.held(Moment::End));
-        let is_new = |stack: u32| self.places.get(stack as usize).is_none_or(Option::is_none);
-        let all = allocated.iter().chain(&held);
-        if !all.clone().any(|&(stack, _)| is_new(stack)) {
-            return Ok(());
-        }
-        let mut stacks: Vec<u32> = all.map(|&(stack, _)| stack).collect();
-        stacks.sort_unstable();
-        stacks.dedup();
-        let program = self.following.seen().program.clone();
-        let places = self.with_labels(|_, labels| {
-            labels.expect(stacks.iter().copied());
-            let lists = [
-                List {
-                    stacks: held,
-                    weight: |held| held.bytes,
-                },
-                List {
-                    stacks: allocated,
-                    weight: |held| held.blocks,
-                },
-            ];
-            let wrappers = Wrappers::Of(&lists);
-            let (mut places, _) =
-                asking_places(&wrappers, stacks.iter().copied(), Some(&program), labels);
-            if !filter.is_none() {
-                for (place, &stack) in places.iter_mut().zip(&stacks) {
-                    if !keeps_stack(stack, filter, labels) {
-                        *place = None;
-                    }
-                }
-            }
-            places
-        })?;
-        for (&stack, place) in stacks.iter().zip(places) {
-            put(&mut self.places, stack, Some(place));
-        }
-        Ok(())
     }
 }
 
@@ -440,39 +191,6 @@ fn lent<'n, R>(
     let made = ask(&mut labels);
     *names = Some(labels.rest());
     made
-}
-
-#[derive(Clone, Copy)]
-enum Kind {
-    Live,
-    Allocated,
-    Temporary,
-}
-
-fn by_stack(list: impl Iterator<Item = (u32, Held)>) -> Vec<(u32, Held)> {
-    list.collect()
-}
-
-fn put<T: Clone + Default>(list: &mut Vec<T>, stack: u32, value: T) {
-    let index = stack as usize;
-    if list.len() <= index {
-        list.resize(index + 1, T::default());
-    }
-    list[index] = value;
-}
-
-fn at(list: &[Held], stack: u32) -> Held {
-    list.get(stack as usize).copied().unwrap_or_default()
-}
-
-fn difference(from: u64, to: u64) -> i64 {
-    (to as i64).wrapping_sub(from as i64)
-}
-
-/// What went is what came and was there, less what is left.
-fn freed(totals: &Totals, live_bytes: u64) -> u64 {
-    let all = totals.bytes.saturating_add(totals.inherited_bytes);
-    all.saturating_sub(live_bytes)
 }
 
 fn seconds_since(unix_ns: u64) -> f64 {
