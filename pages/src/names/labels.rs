@@ -42,20 +42,9 @@ impl<'n> Rested<'n> {
 
     /// Goes on with these stacks: those that were known have the same numbers.
     pub fn on(self, stacks: &StackTable) -> Labels<'n, '_> {
-        let Self {
-            names,
-            labels,
-            is_allocator,
-            index,
-            by_site,
-        } = self;
         Labels {
-            names,
+            known: self,
             stacks,
-            labels,
-            is_allocator,
-            index,
-            by_site,
         }
     }
 
@@ -67,12 +56,8 @@ impl<'n> Rested<'n> {
 
 /// What to call each place.
 pub struct Labels<'n, 's> {
-    names: Names<'n>,
+    known: Rested<'n>,
     stacks: &'s StackTable,
-    labels: Vec<Name>,
-    is_allocator: Vec<bool>,
-    index: HashMap<Name, u32>,
-    by_site: HashMap<u32, Vec<u32>>,
 }
 
 impl<'n, 's> Labels<'n, 's> {
@@ -83,18 +68,12 @@ impl<'n, 's> Labels<'n, 's> {
 
     /// Lets the stacks go.
     pub fn rest(self) -> Rested<'n> {
-        Rested {
-            names: self.names,
-            labels: self.labels,
-            is_allocator: self.is_allocator,
-            index: self.index,
-            by_site: self.by_site,
-        }
+        self.known
     }
 
     /// See [`Names::expect`].
     pub fn expect(&mut self, stacks: impl IntoIterator<Item = u32>) {
-        self.names.expect(self.stacks, stacks);
+        self.known.names.expect(self.stacks, stacks);
     }
 
     /// The innermost place of a stack.
@@ -122,7 +101,8 @@ impl<'n, 's> Labels<'n, 's> {
 
     /// Whether a label is a part of the allocator.
     pub fn is_allocator(&self, label: u32) -> bool {
-        self.is_allocator
+        self.known
+            .is_allocator
             .get(label as usize)
             .copied()
             .unwrap_or(false)
@@ -140,7 +120,7 @@ impl<'n, 's> Labels<'n, 's> {
                 continue;
             };
             cursor.inlined += 1;
-            if cursor.in_new && self.is_allocator[label as usize] {
+            if cursor.in_new && self.known.is_allocator[label as usize] {
                 continue;
             }
             cursor.in_new = false;
@@ -167,26 +147,28 @@ impl<'n, 's> Labels<'n, 's> {
     }
 
     fn label(&mut self, frame: Frame, inlined: u32) -> Option<u32> {
-        if !self.by_site.contains_key(&frame.index) {
+        if !self.known.by_site.contains_key(&frame.index) {
             let module = frame.site.module;
             let module = module.and_then(|module| self.stacks.modules().get(module as usize));
-            let names = self.names.of(&frame.site, module);
+            let names = self.known.names.of(&frame.site, module);
             let labels = names.into_iter().map(|name| self.intern(name));
             let labels = labels.collect();
-            self.by_site.insert(frame.index, labels);
+            self.known.by_site.insert(frame.index, labels);
         }
-        let labels = self.by_site.get(&frame.index)?;
+        let labels = self.known.by_site.get(&frame.index)?;
         labels.get(inlined as usize).copied()
     }
 
     fn intern(&mut self, name: Name) -> u32 {
-        if let Some(&label) = self.index.get(&name) {
+        if let Some(&label) = self.known.index.get(&name) {
             return label;
         }
-        let label = self.labels.len() as u32;
-        self.is_allocator.push(is_part_of_allocator(&name.function));
-        self.labels.push(name.clone());
-        self.index.insert(name, label);
+        let label = self.known.labels.len() as u32;
+        self.known
+            .is_allocator
+            .push(is_part_of_allocator(&name.function));
+        self.known.labels.push(name.clone());
+        self.known.index.insert(name, label);
         label
     }
 
@@ -201,7 +183,7 @@ impl<'n, 's> Labels<'n, 's> {
             }
             let module = frame.site.module;
             let module = module.and_then(|module| self.stacks.modules().get(module as usize));
-            let symbol = module.and_then(|module| self.names.symbol(&frame.site, module));
+            let symbol = module.and_then(|module| self.known.names.symbol(&frame.site, module));
             let line = match symbol {
                 Some(Symbol { name, offset: 0 }) => name,
                 Some(Symbol { name, offset }) => format!("{name}+{offset}"),
@@ -215,17 +197,17 @@ impl<'n, 's> Labels<'n, 's> {
 
     /// All that were asked for, by label.
     pub fn names(&self) -> &[Name] {
-        &self.labels
+        &self.known.labels
     }
 
     /// What to say where Ctrl-C came before the last was found.
     pub fn cut_short(&self) -> Option<&'static str> {
-        self.names.cut_short()
+        self.known.names.cut_short()
     }
 
     /// What is wrong with the modules that were asked for.
     pub fn remarks(&self) -> impl Iterator<Item = &str> {
-        self.names.remarks()
+        self.known.names.remarks()
     }
 }
 
