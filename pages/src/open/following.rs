@@ -181,19 +181,8 @@ impl Following {
             }
             self.begin(&log, snapshots)?;
         }
-        let tables = LogTables::new(&log);
-        let mut taking = Taking {
-            feed: Feed {
-                tally: &mut self.tally,
-                tables: &tables,
-                mapped: None,
-            },
-            seen: &mut self.seen,
-            snapshots,
-        };
-        taking.all(&mut events, between);
+        self.take(&log, &mut events, snapshots, between);
         let findings = self.follower.keep(events, &streams);
-        self.tally.take_unknown();
         self.seen.note(&log, damages(&findings));
         self.life.look(&log);
         // The recorder cuts off what it never used.
@@ -271,24 +260,33 @@ impl Following {
         let family = files.family()?;
         let log = family.own();
         self.begin_with(log, |tally| family.inherit(tally, &Watch::silent()));
-        let tables = LogTables::new(log);
-        let mut taking = Taking {
-            feed: Feed {
-                tally: &mut self.tally,
-                tables: &tables,
-                mapped: None,
-            },
-            seen: &mut self.seen,
-            snapshots: &mut None,
-        };
-        let mut events = log.events();
-        taking.seen.marks = 0;
-        taking.all(&mut events, between);
-        self.tally.take_unknown();
+        self.seen.marks = 0;
+        self.take(log, &mut log.events(), &mut None, between);
         self.seen.is_flight = true;
         self.seen.note(log, 0);
         self.life.look(log);
         Ok(true)
+    }
+
+    /// Takes events to the tally.
+    fn take<'a>(
+        &mut self,
+        log: &Log<'a>,
+        events: &mut EventStream<'a>,
+        snapshots: &mut Option<Snapshots>,
+        between: &mut Between,
+    ) {
+        let mut taking = Taking {
+            feed: Feed {
+                tally: &mut self.tally,
+                tables: &LogTables::new(log),
+                mapped: None,
+            },
+            seen: &mut self.seen,
+            snapshots,
+        };
+        taking.all(events, between);
+        self.tally.take_unknown();
     }
 
     /// The log's file.
