@@ -289,6 +289,10 @@ fn words_that_lie_are_bounded() {
     let nothing = Asked(mark.next(Verb::Stop).0 | 0xff);
     put(Word::Asked, nothing.0);
     assert_eq!(answered(nothing), Answer::Unknown);
+    // Of one that is under way nothing is taken, nor does it hold up the next.
+    put(Word::Asked, nothing.next(Verb::Stop).begun().0);
+    pause();
+    assert_eq!(answered(nothing), Answer::Unknown);
     let pid = server.pid.to_string();
     does(&folder, &pid, &["status"], "recording is on; ");
     does(&folder, &pid, &["snapshot"], "snapshot taken");

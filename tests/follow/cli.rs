@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Output};
 use std::time::{Duration, Instant};
 
 use crate::common::tools::{Folder, skip, tools};
@@ -41,13 +41,8 @@ fn begin_with(
         return None;
     };
     let log = folder.path().join("run.memlog");
-    let mut command = Command::new(program);
+    let mut command = crate::recorded(&program, args);
     command
-        .args(args)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    command
-        .env("LD_PRELOAD", &tools().memlog)
         .env("MEMLOG_OUTPUT", &log)
         .envs(settings.iter().copied());
     Some((command.spawn().expect("it runs"), log))

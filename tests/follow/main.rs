@@ -114,17 +114,22 @@ impl All {
     }
 }
 
-/// Runs a program and looks at its logs at random moments; how often.
-fn follow(program: &Path, args: &[&str], kill_after: Option<Duration>, random: &mut Random) -> u64 {
-    let folder = Folder::new("follow");
+/// A program that is recorded, and says nothing.
+fn recorded(program: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(program);
     command
         .args(args)
         .stdout(Stdio::null())
-        .stderr(Stdio::null());
+        .stderr(Stdio::null())
+        .env("LD_PRELOAD", &tools().memlog);
     command
-        .env("LD_PRELOAD", &tools().memlog)
-        .env("MEMLOG_DIR", folder.path());
+}
+
+/// Runs a program and looks at its logs at random moments; how often.
+fn follow(program: &Path, args: &[&str], kill_after: Option<Duration>, random: &mut Random) -> u64 {
+    let folder = Folder::new("follow");
+    let mut command = recorded(program, args);
+    command.env("MEMLOG_DIR", folder.path());
     let mut child: Child = command.spawn().expect("it runs");
     let begun = Instant::now();
     let mut all = All::default();

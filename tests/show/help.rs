@@ -79,8 +79,21 @@ fn is_listening(line: &str) -> bool {
     line.starts_with("memlog gather") && !line.contains("--new-secret")
 }
 
+/// A program that ends with the test, however that ends.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// What examples call the collector. It has the secret that another example made.
-struct Receiver(std::process::Child, String);
+struct Receiver {
+    _running: Running,
+    address: String,
+}
 
 impl Receiver {
     fn start(folder: &Folder) -> Self {
@@ -93,21 +106,17 @@ impl Receiver {
         std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
         let (_, rest) = line.split_once("listens at ").expect(&line);
         let (address, _) = rest.split_once(',').expect(&line);
-        Self(child, address.to_owned())
+        Self {
+            _running: Running(child),
+            address: address.to_owned(),
+        }
     }
 
     /// A line of an example as it can run here: the process is a log, and a folder ends.
     fn here(&self, line: &str) -> String {
-        let line = line.replace("collector:4711", &self.1);
+        let line = line.replace("collector:4711", &self.address);
         line.replace(" 7748 ", " vm.5912.memlog ")
             .replace(" logs/ ", " --once logs/ ")
-    }
-}
-
-impl Drop for Receiver {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 
@@ -157,7 +166,7 @@ fn examples_run() {
         let found = folder.command("which").arg(program).output();
         found.is_ok_and(|found| found.status.success())
     };
-    let mut asked = allocating(&folder);
+    let asked = allocating(&folder);
     let ssh = "#!/bin/sh\nfor line; do :; done\nexec sh -c \"$line\"\n";
     std::fs::write(folder.path("ssh"), ssh).expect("write");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -184,7 +193,7 @@ fn examples_run() {
             let shell = shell.env("PATH", &path).env("BROWSER", "true");
             // It is asked for as the process of a log.
             let line = match asks_a_process(line) {
-                true => &line.replace(" 5912", &format!(" {}", asked.id())),
+                true => &line.replace(" 5912", &format!(" {}", asked.0.id())),
                 false => line,
             };
             let line = line.replace("/var/lib/node_exporter/", "");
@@ -208,12 +217,10 @@ fn examples_run() {
             assert!(output.status.success(), "{line}: {}", said(&output));
         }
     }
-    asked.kill().expect("it ends");
-    asked.wait().expect("it ended");
 }
 
 /// A program that allocates until it is killed, and writes a log.
-fn allocating(folder: &Folder) -> Child {
+fn allocating(folder: &Folder) -> Running {
     let lib = folder.recorder().join("libmemlog.so");
     let log = folder.folder("asked").join("it.memlog");
     let mut command = folder.command("sh");
@@ -222,9 +229,9 @@ fn allocating(folder: &Folder) -> Child {
         .env("LD_PRELOAD", lib)
         .env("MEMLOG_FOLLOW_EXEC", "0")
         .env("MEMLOG_OUTPUT", &log);
-    let child = command.spawn().expect("sh");
+    let running = Running(command.spawn().expect("sh"));
     while !log.exists() {
         std::thread::sleep(Duration::from_millis(10));
     }
-    child
+    running
 }
