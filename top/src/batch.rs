@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use memlog_pages::Life;
 use memlog_pages::live::Target;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -45,10 +44,8 @@ pub fn run(
             anyhow::bail!("{error}");
         }
         let is_over = match (&view.detail, &view.logs) {
-            (Some(detail), _) => !matches!(detail.life, Life::Running | Life::Elsewhere),
-            (None, Some(logs)) => logs
-                .iter()
-                .all(|log| !matches!(log.life, Life::Running | Life::Elsewhere)),
+            (Some(detail), _) => detail.is_over,
+            (None, Some(logs)) => logs.iter().all(|log| log.is_over),
             (None, None) => false,
         };
         if view.detail.is_none() && view.logs.as_ref().is_none_or(Vec::is_empty) {

@@ -260,6 +260,7 @@ impl Followed<'_> {
         self.before = Some((now, live.bytes, totals.allocations));
         self.row.seen = self.live.seen().clone();
         self.row.life = self.live.life().clone();
+        self.row.is_over = self.live.is_over();
         self.row.live = live;
         if self.is_begun {
             push(&mut self.heap, live.bytes);
@@ -299,6 +300,7 @@ impl Followed<'_> {
         Ok(Detail {
             seen: self.row.seen.clone(),
             life: self.row.life.clone(),
+            is_over: self.row.is_over,
             look,
             names,
             heap: self.heap.clone(),

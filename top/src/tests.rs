@@ -62,6 +62,7 @@ fn view(is_folder: bool) -> View {
     let detail = Detail {
         seen: seen(),
         life: Life::Running,
+        is_over: false,
         look,
         names: vec![name("cache_answer"), name("daily_summary")],
         heap: [1, 5, 3, 9].into(),

@@ -29,6 +29,8 @@ pub struct LogRow {
     pub path: PathBuf,
     pub seen: Seen,
     pub life: Life,
+    /// Whether nothing more comes.
+    pub is_over: bool,
     pub live: Held,
     /// Since the last look.
     pub grown: i64,
@@ -43,6 +45,8 @@ pub struct LogRow {
 pub struct Detail {
     pub seen: Seen,
     pub life: Life,
+    /// Whether nothing more comes.
+    pub is_over: bool,
     pub look: Look,
     /// Of each site of the look.
     pub names: Vec<Name>,

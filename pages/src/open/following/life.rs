@@ -49,14 +49,18 @@ pub(super) struct Watched {
     gone_since: Option<Instant>,
     /// Whether it ever ran while it was looked at.
     has_run: bool,
+    /// Whether it is still there: what runs at exit frees memory behind the log's end.
+    is_there: bool,
 }
 
 impl Watched {
     pub(super) fn look(&mut self, log: &Log) {
+        let running = running(log);
+        self.is_there = matches!(running, Some(Running::Same));
         self.now = match (log.death(), log.end()) {
             (Some(death), _) => Life::Killed(signal(death.signal)),
             (None, Some(_)) => Life::Ended,
-            (None, None) => match running(log) {
+            (None, None) => match running {
                 Some(Running::Same) => Life::Running,
                 Some(Running::Other(program)) => Life::Replaced(program),
                 None if is_here(log) => Life::Gone,
@@ -80,7 +84,8 @@ impl Watched {
     pub(super) fn is_over(&self) -> bool {
         match &self.now {
             Life::Running | Life::Elsewhere => false,
-            Life::Ended | Life::Killed(_) | Life::Replaced(_) => true,
+            Life::Ended => !self.is_there,
+            Life::Killed(_) | Life::Replaced(_) => true,
             Life::Gone => {
                 let since = self.gone_since.map_or(Duration::ZERO, |at| at.elapsed());
                 !self.has_run || since >= TIME_FOR_LAST_WORDS
