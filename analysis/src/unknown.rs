@@ -51,11 +51,11 @@ impl UnknownReleases {
         }
     }
 
-    /// Read again: recording was off, and what was allocated before is not known any more.
+    /// Read again: recording was off. A call that was begun then and ends now gives a block
+    /// that nobody saw come, maybe where another one was and went. So of what goes from here
+    /// on nobody can say that it went before.
     pub fn forgot(&mut self) {
-        self.addresses
-            .values_mut()
-            .for_each(|fate| *fate = Fate::default());
+        self.addresses.clear();
     }
 
     /// Read again: memory went.

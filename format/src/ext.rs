@@ -160,6 +160,8 @@ pub enum Ext<'a> {
     Passed(Passed),
     /// Recording was switched off or on.
     Switch(Switch),
+    /// Recording went off amid the realloc that was announced: what it gave is not told.
+    Unseen,
     /// A record of a newer memlog.
     Unknown {
         /// Its type, from 1 to 31.
@@ -182,6 +184,7 @@ const LIMIT: u8 = 10;
 const FAILED: u8 = 11;
 const PASSED: u8 = 12;
 const SWITCH: u8 = 13;
+const UNSEEN: u8 = 15;
 
 impl<'a> Ext<'a> {
     /// The type in the tag.
@@ -202,6 +205,7 @@ impl<'a> Ext<'a> {
             Ext::Failed(_) => FAILED,
             Ext::Passed(_) => PASSED,
             Ext::Switch(_) => SWITCH,
+            Ext::Unseen => UNSEEN,
             Ext::Unknown { kind, .. } => kind & 31,
         }
     }
@@ -233,6 +237,7 @@ impl<'a> Ext<'a> {
             Ext::Failed(failure) => failure.put(out),
             Ext::Passed(passed) => passed.put(out),
             Ext::Switch(switch) => switch.put(out),
+            Ext::Unseen => {}
             Ext::Unknown { payload, .. } => out.bytes(payload),
         }
     }
@@ -279,6 +284,7 @@ impl<'a> Ext<'a> {
                 Some(switch) => Ext::Switch(switch),
                 None => Ext::Unknown { kind, payload },
             },
+            UNSEEN => Ext::Unseen,
             _ => Ext::Unknown { kind, payload },
         })
     }

@@ -298,7 +298,7 @@ impl<'a> Cursor<'a> {
             Ext::Failed(failure) => (Gate::Open, Kind::Failed(failure)),
             Ext::Passed(passed) => (Gate::Open, Kind::Passed(passed)),
             Ext::Switch(switch) => (Gate::Numbered(STAMPS, switch.stamp), Kind::Switch(switch)),
-            Ext::Unknown { .. } => return None,
+            Ext::Unseen | Ext::Unknown { .. } => return None,
         };
         Some((gate, Some(kind)))
     }
@@ -328,6 +328,7 @@ impl<'a> Cursor<'a> {
                 (gate, None)
             }
             _ if self.is_prior(release.address, release.order) => (gate, None),
+            Some(Fate::Unseen) => (gate, Some(Kind::Unfinished(release))),
             _ => (gate, Some(self.unfinished(release, findings))),
         }
     }
@@ -362,6 +363,10 @@ impl<'a> Cursor<'a> {
                 self.undecided = None;
                 self.announced = true;
                 None
+            }
+            Some(Fate::Unseen) => {
+                self.undecided = None;
+                Some(Kind::Unfinished(release))
             }
             _ => {
                 self.undecided = None;

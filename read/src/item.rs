@@ -73,7 +73,7 @@ pub enum Kind<'a> {
     /// Memory went before that.
     PriorRelease(Release),
     /// A release was announced whose outcome the log does not hold, for the
-    /// process ended inside the realloc. The block counts as live, unless its
+    /// process ended inside the realloc, or recording went off. The block counts as live, unless its
     /// address is given out again: then it went.
     Unfinished(Release),
     /// Resident memory was read.

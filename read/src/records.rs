@@ -3,6 +3,7 @@
 use memlog_format::Malformed;
 use memlog_format::api::Api;
 use memlog_format::event::{Deltas, Event};
+use memlog_format::ext::Ext;
 use memlog_format::varint::Reader;
 
 /// What became of an announced release.
@@ -12,6 +13,8 @@ pub enum Fate {
     Happened,
     /// It did not.
     Revoked,
+    /// Recording went off before its end.
+    Unseen,
     /// The chunk does not say.
     Unfinished,
 }
@@ -55,6 +58,7 @@ pub(crate) fn fate_so_far(
         let fate = match next_whole(&mut deltas, &mut records, body) {
             Ok(Some(Event::Alloc(alloc))) if is_realloc(alloc.api) => Fate::Happened,
             Ok(Some(Event::Revoke)) => Fate::Revoked,
+            Ok(Some(Event::Ext(Ext::Unseen))) => Fate::Unseen,
             Ok(Some(Event::Alloc(_) | Event::Release(_))) | Err(_) => Fate::Unfinished,
             Ok(Some(Event::Tick(_) | Event::Stamp(_) | Event::Ext(_))) => continue,
             Ok(None) => return (None, records.at()),

@@ -51,6 +51,22 @@ fn a_realloc_is_a_release_and_an_allocation_or_nothing() {
     assert_eq!(events.findings().list(), [unfinished]);
 }
 
+/// The end of a realloc that nobody saw is no fault of the log.
+#[test]
+fn a_realloc_that_recording_went_off_over_is_no_finding() {
+    let mut recorder = Recorder::new(1, 60000);
+    recorder.alloc(0, Api::Malloc, 0x1000, 10, 1);
+    recorder.announce(0, 0x1000);
+    recorder.streams[0].ext(&Ext::Unseen);
+    recorder.alloc(0, Api::Realloc, 0x1000, 20, 1);
+    let log = recorder.finish(&[]);
+    assert_eq!(show(&log), ["+1000:10", "?1000", "+1000:20"]);
+    let log = Log::open(&log).unwrap();
+    let mut events = log.events();
+    events.by_ref().for_each(drop);
+    assert_eq!(events.findings().list(), []);
+}
+
 #[test]
 fn a_revoked_release_uses_its_number_up() {
     let mut recorder = Recorder::new(2, 60000);

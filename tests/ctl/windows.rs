@@ -41,17 +41,73 @@ fn a_window_of_a_linked_program() {
 fn nothing_is_lost_while_it_goes_on_and_off() {
     let folder = Folder::new("ctl-race");
     built(&folder);
-    let output = run(record(&folder, &[], &["race", "1500"]));
+    race(&folder, &[]);
+    // What one thread gives back the next one gets.
+    let shared = [
+        ("MALLOC_ARENA_MAX", "1"),
+        ("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0"),
+    ];
+    race(&folder, &shared);
+}
+
+fn race(folder: &Folder, environment: &[(&str, &str)]) {
+    let mut command = record(folder, &["--force"], &["race", "1500"]);
+    command.envs(environment.iter().copied());
+    let output = run(command);
     let text = String::from_utf8_lossy(&output.stdout);
     let count = text.trim().strip_prefix("switched ").expect("a count");
     assert!(count.parse::<u64>().expect("it") > 50, "{text}");
-    let stats = is_whole(&folder, "it.memlog");
+    let stats = is_whole(folder, "it.memlog");
     let turns = switches(&stats);
     assert!(turns.len() > 100);
     for (number, (on, _)) in turns.iter().enumerate() {
         assert_eq!(*on, number % 2 == 1, "turn {number}");
     }
     assert_eq!(stats["cut_stacks"], 0, "{stats:#}");
+}
+
+/// A call that recording goes off over, and what becomes of its block.
+#[test]
+fn calls_that_end_late() {
+    let folder = Folder::new("ctl-late");
+    let library = ["-shared", "-fPIC", "-DLIBRARY"];
+    let library = GCC.build(&folder, "late_calls.c", "late.so", &library);
+    GCC.build(&folder, "late_calls.c", "late_calls", &["-pthread", "-ldl"]);
+    // What is told of its blocks: allocations, and releases of what nobody saw come.
+    let cases = [
+        // Nobody saw the block go, so nobody saw it come.
+        ("mo", 0, 0),
+        ("mn", 0, 1),
+        ("ro", 1, 0),
+        ("rn", 1, 1),
+        // Recording is on again when it comes.
+        ("mw", 1, 0),
+        ("rw", 2, 0),
+    ];
+    for (how, told, unknown) in cases {
+        let mut command = folder.command("./late_calls");
+        let preloaded = folder.recorder().join("libmemlog.so");
+        let preloaded = format!("{}:{}", preloaded.display(), library.display());
+        command.arg(how).env("LD_PRELOAD", preloaded);
+        command.env("MEMLOG_OUTPUT", folder.path(&format!("{how}.memlog")));
+        run(command);
+        let log = format!("{how}.memlog");
+        let stats = is_whole(&folder, &log);
+        let table = json(&folder, &["table", "--where", "function = work"], &log);
+        let rows = table["rows"].as_array().expect("rows").iter();
+        let blocks = rows.map(|row| row["all_blocks"].as_u64().expect("blocks"));
+        assert_eq!(blocks.sum::<u64>(), told, "{how}: {table:#}");
+        let others = &stats["unknown_releases"]["before_start"];
+        assert_eq!(*others, unknown, "{how}: {stats:#}");
+        assert_eq!(stats["end_live_bytes"], 100, "{how}: {stats:#}");
+        // A smaller log says the same.
+        let words = ["strip", "--force", "-q", "-o", "less.memlog"].map(OsStr::new);
+        folder.says(&[&words[..], &[folder.path(&log).as_os_str()]].concat());
+        let less = is_whole(&folder, "less.memlog");
+        for name in ["allocations", "releases", "end_live_bytes"] {
+            assert_eq!(less[name], stats[name], "{how}: {less:#}");
+        }
+    }
 }
 
 /// Off from the start: what is not recorded is not there, and pages say why.

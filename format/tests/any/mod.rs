@@ -252,7 +252,8 @@ pub fn ext() -> impl Strategy<Value = Ext<'static>> {
         (any::<bool>(), by(), number())
             .prop_map(|(on, by, stamp)| Ext::Switch(Switch { on, by, stamp }))
             .boxed(),
-        (14..32u8, bytes(memlog_format::ext::MAX_PAYLOAD))
+        Just(Ext::Unseen).boxed(),
+        (16..32u8, bytes(memlog_format::ext::MAX_PAYLOAD))
             .prop_map(|(kind, payload)| Ext::Unknown { kind, payload }),
     ]
 }

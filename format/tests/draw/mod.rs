@@ -253,6 +253,7 @@ fn event_remark(event: &Event) -> String {
             switch.by,
             switch.stamp
         ),
+        Event::Ext(Ext::Unseen) => "UNSEEN".into(),
         Event::Ext(Ext::Unknown { kind, .. }) => format!("EXT {kind}, of a newer memlog"),
     }
 }

@@ -182,6 +182,11 @@ impl<'w> Writer<'w> {
                 self.put(0, |deltas, out| deltas.put_release(out, release))?;
                 return self.flush(true);
             }
+            Some((Fate::Unseen, second)) => {
+                return self.put(second + ROOM, |deltas, out| {
+                    deltas.put_release(out, release)
+                });
+            }
             _ => {}
         }
         if release.address == self.last {

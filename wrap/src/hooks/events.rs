@@ -16,7 +16,9 @@ use crate::process::rss;
 use core::sync::atomic::Ordering;
 use memlog_format::api::Api;
 use memlog_format::event::{Alloc, Release};
+use memlog_format::ext::Ext;
 use memlog_format::table::StackId;
+use memlog_lockfree::life::Life;
 
 /// After a tick the clock is read at once, for the thread may be one that
 /// seldom allocates ...
@@ -96,6 +98,9 @@ pub fn allocated_apart(
     if usable >= LARGE {
         note_large(stream, usable, usable.saturating_sub(stayed), rss::poll);
     }
+    if RECORDER.ground.life().get() == Life::Paused {
+        return came_late(stream, address);
+    }
     let stack = capture(Recording { stream, patience }, frame, Of::Allocation);
     // Last, as for releases: a stamp in between would stand before the event
     // and come after its number. Nobody else has the block yet.
@@ -104,6 +109,22 @@ pub fn allocated_apart(
     stream.settle_announced();
     stream.last_block = address;
     moved(stream, usable.saturating_sub(stayed), usable as i64);
+}
+
+/// A block came by a call that recording went off over. It may go before recording is
+/// on again, and nobody would see that, so it is not told. Until then the block that a
+/// realloc took is live, unless its address is given out again.
+///
+/// Looked at behind the stamp that the event would have: who finds recording on there is
+/// seen to give the block back, or stands before the switch that forgets it.
+#[cold]
+#[inline(never)]
+fn came_late(stream: &mut Stream, address: u64) {
+    stream.last_block = address;
+    if stream.announced {
+        stream.write_ext(&Ext::Unseen);
+        stream.settle_announced();
+    }
 }
 
 /// How a block goes.

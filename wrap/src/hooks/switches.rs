@@ -3,8 +3,8 @@
 //!
 //! Off is a life in which the doors hand all calls on. What the program does then nobody
 //! sees, so the log says when it was, and readers forget at the next "on" what they held
-//! for live. A call that was amid its record may still write it after "off": it was
-//! begun before.
+//! for live. A call that was begun before may still write its record after "off", but no
+//! block that comes while recording is off is told (`events::came_late`).
 #![allow(unsafe_code)]
 //! # Safety
 //! A handler of signals stores words alone.
@@ -255,10 +255,15 @@ pub fn stop(stream: &mut Stream, by: By) -> Answer {
         }
         stream.leave_private_chunk();
         rss::read_exactly(stream);
+        if !session::is_on() {
+            return Answer::NoRoom;
+        }
+        // First, or a block that goes unseen and is given out again to a call of before
+        // would be there twice.
+        write(stream, false, by);
         if !control.turned(&RECORDER.ground, false) {
             return Answer::NoRoom;
         }
-        write(stream, false, by);
         if RECORDER.log.writes_out() {
             // There may be no other call for long.
             header::flush(stream);
