@@ -16,8 +16,8 @@ use memlog_pages::{clean, dump, info, one_more, postmortem, report, shown, stats
 
 use crate::verbs::{PURPOSES, nearest};
 use crate::{
-    artefacts, check, ctl, dot, export, flamegraph, follow, gather, html, import, ldflags, manual,
-    pack, peers, record, replay, script, stream, strip,
+    artefacts, attach, check, ctl, dot, export, flamegraph, follow, gather, html, import, ldflags,
+    manual, pack, peers, record, replay, script, stream, strip,
 };
 
 /// Why is it using so much memory? Records and explains every allocation of a program.
@@ -38,6 +38,12 @@ pub enum Command {
     /// Run a program and record its allocations
     #[command(after_help = after::RECORD)]
     Record(record::Args),
+    /// Record a program that runs already
+    #[command(after_help = after::ATTACH)]
+    Attach(attach::Args),
+    /// End the recording that attach began, and leave the program alone
+    #[command(after_help = after::DETACH)]
+    Detach(attach::DetachArgs),
     /// Ask the recorder in a running program to start, stop or mark
     #[command(after_help = after::CTL)]
     Ctl(ctl::Args),
@@ -325,7 +331,7 @@ mod tests {
         let others = [
             "record", "ldflags", "report", "dot", "info", "annotate", "where", "check", "diff",
             "ranks", "export", "strip", "script", "server", "stream", "gather", "ctl", "top",
-            "follow",
+            "attach", "detach", "follow",
         ];
         let command = Cli::command();
         let visible = command.get_subcommands().filter(|sub| !sub.is_hide_set());

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Subcommand;
-use memlog_format::control::{Answer, State, TEXT_BYTES, Verb};
+use memlog_format::control::{Answer, State, TEXT_BYTES, Verb, Word};
 use memlog_pages::strip::nanoseconds;
 use memlog_pages::{Advice, counted, out, shown, sized, typed};
 use serde_json::{Value, json};
@@ -143,6 +143,45 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(ExitCode::from(u8::from(!is_fine)))
+}
+
+/// What came of switching recording on or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turned {
+    /// It is as it was wanted.
+    Done,
+    /// The program has not allocated since.
+    Silent,
+}
+
+/// Switches recording in a process that has a log, for commands that do more.
+pub fn turn(pid: u32, is_on: bool, patience: Duration) -> anyhow::Result<Turned> {
+    let action = match is_on {
+        true => Action::Start,
+        false => Action::Stop,
+    };
+    let targets = target::find(pid.to_string().as_ref(), false)?;
+    let (Some(target), Some(request)) = (targets.first(), action.request()?) else {
+        return Ok(Turned::Silent);
+    };
+    let outcome = request::ask(target, &request, patience)?;
+    match outcome.reply {
+        Reply::Answered(Answer::Done | Answer::Already) => Ok(Turned::Done),
+        Reply::Silent | Reply::Busy | Reply::Gone | Reply::Stopped => Ok(Turned::Silent),
+        _ => {
+            let told = told(&action, &outcome, patience);
+            let sentence = format!("{}: {}", target.name(), told.sentence);
+            Err(Advice::error(sentence, "see `memlog help ctl`"))
+        }
+    }
+}
+
+/// Says in the log of a process that its recorder will do nothing any more.
+pub fn stop_for_good(pid: u32) -> anyhow::Result<()> {
+    for target in target::find(pid.to_string().as_ref(), false)? {
+        target.words().set(Word::State.at(), State::Stopped as u64);
+    }
+    Ok(())
 }
 
 /// What is said of one program.

@@ -5,6 +5,7 @@
 
 mod advice;
 mod artefacts;
+mod attach;
 mod check;
 mod cli;
 mod ctl;
@@ -57,6 +58,8 @@ fn run(line: Vec<OsString>) -> anyhow::Result<ExitCode> {
     }
     match cli::parse(line)?.command {
         Command::Record(args) => record::run(args),
+        Command::Attach(args) => attach::run(&args),
+        Command::Detach(args) => attach::detach(&args),
         Command::Ctl(args) => ctl::run(&args),
         Command::Summary(args) => summary::run(&args),
         Command::Report(args) => report::run(&args),

@@ -4,7 +4,10 @@ use strsim::osa_distance;
 
 /// Which command is for what.
 pub const PURPOSES: [(&str, &[&str]); 9] = [
-    ("Record a program", &["record", "ctl", "ldflags"]),
+    (
+        "Record a program",
+        &["record", "attach", "detach", "ctl", "ldflags"],
+    ),
     ("Watch a program while it runs", &["top", "follow"]),
     (
         "See who held the memory",

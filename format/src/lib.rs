@@ -26,6 +26,7 @@
 //! * [`live`]: the live set of a log that overwrites its oldest events
 //! * [`order`]: which numbers order the events on one address
 //! * [`operations`]: no part of a log: what `memlog replay` executes
+//! * [`attach`]: no part of a log: how a recorder is handed over to a running process
 //! * [`varint`], [`api`]: the small words
 //! * [`total`]: beside the logs: how much all of a tree of processes take
 //!
@@ -34,6 +35,7 @@
 #![no_std]
 
 pub mod api;
+pub mod attach;
 pub mod chunk;
 pub mod control;
 pub mod counter;

@@ -14,6 +14,8 @@ pub enum By {
     Signal,
     /// The time that the user gave.
     Time,
+    /// `memlog attach`, with which recording began.
+    Attach,
 }
 
 impl By {
@@ -23,6 +25,7 @@ impl By {
             By::Control => 1,
             By::Signal => 2,
             By::Time => 3,
+            By::Attach => 4,
         }
     }
 
@@ -32,6 +35,7 @@ impl By {
             1 => Some(By::Control),
             2 => Some(By::Signal),
             3 => Some(By::Time),
+            4 => Some(By::Attach),
             _ => None,
         }
     }

@@ -17,6 +17,28 @@ Examples:
   memlog record -o %e.memlog --max-log 2G ./server
   memlog record --alloc-func 'pool_get(size)=pool_put(ptr)' ./program";
 
+pub const ATTACH: &str = "\
+The program needs no preparation, and calls nothing for it: memlog stops it for some milliseconds, maps \
+the recorder into it, and leads its calls of malloc there. What was allocated before is inherited: it is \
+no part of the figures, and its releases are no errors. memlog refuses with the reason where that \
+cannot be safe: static programs, seccomp filters, another C library than glibc, other processors than \
+x86_64. Programs that it executes later are not recorded. In a container, the log goes to its /tmp. \
+memlog ctl PID works as with record.
+
+Examples:
+  memlog attach 5912                       until memlog detach 5912, or until it ends
+  memlog attach 5912 --for 30s             wait for 30 s, then detach
+  memlog attach 5912 -o /var/tmp/%e.%p.memlog";
+
+pub const DETACH: &str = "\
+Its calls go to its allocator again as if memlog had never been there, and it runs as fast as before. \
+The recorder stays in its memory, asleep: a thread may still be on its way through. memlog attach begins \
+again, in the same log.
+
+Examples:
+  memlog detach 5912
+  memlog detach 5912 --wait 1m             it loads libraries all the time";
+
 pub const CTL: &str = "\
 The program does it when it allocates or frees next, and says so: the command waits for that. Off \
 costs the program next to nothing. What is allocated while recording is off is not known, nor what \

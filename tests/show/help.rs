@@ -70,11 +70,6 @@ fn every_command_ends_its_help_with_examples() {
     }
 }
 
-fn asks_a_process(line: &str) -> bool {
-    let commands = ["memlog ctl", "memlog top", "memlog follow"];
-    commands.iter().any(|begin| line.starts_with(begin))
-}
-
 fn is_listening(line: &str) -> bool {
     line.starts_with("memlog gather") && !line.contains("--new-secret")
 }
@@ -167,6 +162,7 @@ fn examples_run() {
         found.is_ok_and(|found| found.status.success())
     };
     let asked = allocating(&folder);
+    let unrecorded = unrecorded(&folder);
     let ssh = "#!/bin/sh\nfor line; do :; done\nexec sh -c \"$line\"\n";
     std::fs::write(folder.path("ssh"), ssh).expect("write");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -191,10 +187,12 @@ fn examples_run() {
             let mut shell = folder.command("sh");
             // Nobody wants to look at what --open opens.
             let shell = shell.env("PATH", &path).env("BROWSER", "true");
-            // It is asked for as the process of a log.
-            let line = match asks_a_process(line) {
-                true => &line.replace(" 5912", &format!(" {}", asked.0.id())),
-                false => line,
+            // It is asked for as the process of a log, or as one that has none.
+            let of = |pid: u32| line.replace(" 5912", &format!(" {pid}"));
+            let line = match line.split(' ').nth(1) {
+                Some("ctl" | "top" | "follow") => of(asked.0.id()),
+                Some("attach" | "detach") => of(unrecorded.0.id()).replace("30s", "300ms"),
+                _ => line.to_owned(),
             };
             let line = line.replace("/var/lib/node_exporter/", "");
             // These go on until Ctrl-C; a port of an example may be taken.
@@ -217,6 +215,13 @@ fn examples_run() {
             assert!(output.status.success(), "{line}: {}", said(&output));
         }
     }
+}
+
+/// A program that allocates until it is killed, without a recorder.
+fn unrecorded(folder: &Folder) -> Running {
+    let mut command = folder.command("sh");
+    command.args(["-c", "while :; do x=$x.; x=; sleep 0.01; done"]);
+    Running(command.spawn().expect("sh"))
 }
 
 /// A program that allocates until it is killed, and writes a log.

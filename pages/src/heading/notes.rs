@@ -113,6 +113,9 @@ pub fn lacking(log: &Log) -> Option<&'static str> {
 fn anomalies(log: &Log, analysis: &Analysis) -> Vec<String> {
     let anomalies = &analysis.summary.anomalies;
     let from_before = match switched::was_off(log, analysis) {
+        true if switched::was_attached(analysis) => {
+            "of inherited blocks, allocated before memlog attached or while recording was off"
+        }
         true => "of blocks that were allocated while recording was off",
         false => {
             "of blocks whose allocation was not seen (allocated before the recorder started or \

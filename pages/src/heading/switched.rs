@@ -25,6 +25,12 @@ pub fn was_off(log: &Log, analysis: &Analysis) -> bool {
     began_off(log) || !analysis.tally.switches().is_empty()
 }
 
+/// Whether recording began in a program that ran already, and that alone was not seen.
+pub fn was_attached(analysis: &Analysis) -> bool {
+    let first = analysis.tally.switches().first();
+    first.is_some_and(|first| first.by == By::Attach)
+}
+
 /// A time in which recording was off, and what is not followed any further since.
 struct Gap {
     from: Option<u64>,
@@ -71,6 +77,10 @@ pub fn sentences(log: &Log, analysis: &Analysis) -> Vec<String> {
         sentences.push(match (gap.from, gap.to) {
             // Another note says so.
             (None, None) => continue,
+            (None, Some(to)) if was_attached(analysis) => format!(
+                "memlog attached at {}: blocks from before are inherited, and in no figure",
+                at(to)
+            ),
             (None, Some(to)) => {
                 format!(
                     "recording began at {}: blocks from before are not known",
@@ -126,5 +136,6 @@ fn by(by: By) -> &'static str {
         By::Control => "ctl",
         By::Signal => "signal",
         By::Time => "time",
+        By::Attach => "attach",
     }
 }

@@ -17,6 +17,7 @@ use crate::platform::doors::Door;
 use crate::platform::lock::Patience;
 use crate::platform::sys::{Os, Sys};
 use crate::platform::text::Text;
+use crate::process::attached;
 use crate::process::deep;
 use crate::process::fork;
 use crate::process::recorder::RECORDER;
@@ -357,6 +358,14 @@ executing! {
     memlog_on_execle Execle;
     /// fexecve
     memlog_on_fexecve Fexecve;
+}
+
+/// A program that was attached to ends by exit: stands in its list in place of what is
+/// called next.
+#[unsafe(no_mangle)]
+extern "C" fn memlog_attached_last() {
+    finish(1);
+    attached::after_last();
 }
 
 /// The image ends in an orderly way: `how` is 1 for exit handlers, 2 for

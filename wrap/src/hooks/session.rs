@@ -11,6 +11,7 @@ use crate::platform::arch::DoorFrame;
 use crate::platform::bounds::Bounds;
 use crate::platform::lock::Patience;
 use crate::platform::sys::{Os, Sys};
+use crate::process::attached;
 use crate::process::fork;
 use crate::process::recorder::RECORDER;
 use crate::process::token::{self, CLAIMING, Phase, TokenState};
@@ -98,7 +99,7 @@ pub(crate) fn admit_cold(sp: u64) -> Admission {
 #[cold]
 pub(crate) fn admit_awake(sp: u64) -> Admission {
     // SAFETY: as is said above, so the thread pointer is set up.
-    let word = unsafe { &mut *crate::platform::arch::memlog_tls_word() };
+    let word = unsafe { own_word() };
     match *word {
         0 => {}
         // A handler that interrupted this thread's first call.
@@ -135,6 +136,21 @@ pub(crate) fn admit_awake(sp: u64) -> Admission {
     *word = CLAIMING;
     let tid = Os::tid();
     claim(word, tid, own_stack(sp, tid))
+}
+
+/// This thread's word, without what a thread left there whose memory it had before.
+///
+/// # Safety
+/// The thread pointer is set up.
+unsafe fn own_word() -> &'static mut u64 {
+    // SAFETY: by the caller; the word is this thread's, and only it looks.
+    unsafe {
+        let word = &mut *crate::platform::arch::memlog_tls_word();
+        if *word > CLAIMING && attached::is_anothers(&*(*word as *const Slot)) {
+            *word = 0;
+        }
+        word
+    }
 }
 
 /// A stream for this thread's first call.
@@ -282,7 +298,7 @@ fn admit_signal() -> Admission {
 /// one and is not inside, else another.
 pub fn own_words() -> Option<Session> {
     // SAFETY: life is On, so the thread pointer is set up.
-    let word = unsafe { *crate::platform::arch::memlog_tls_word() };
+    let word = unsafe { *own_word() };
     if word <= CLAIMING {
         return None;
     }
@@ -302,7 +318,7 @@ pub fn own_words() -> Option<Session> {
 /// a filter.
 fn own_tid() -> u32 {
     // SAFETY: life is On, so the thread pointer is set up.
-    let word = unsafe { *crate::platform::arch::memlog_tls_word() };
+    let word = unsafe { *own_word() };
     if word <= CLAIMING {
         return Os::tid();
     }

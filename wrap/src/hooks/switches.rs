@@ -18,6 +18,7 @@ use crate::platform::early;
 use crate::platform::lock::Patience;
 use crate::platform::quick;
 use crate::platform::sys::{Os, Sys};
+use crate::process::attached;
 use crate::process::control::{Act, Request};
 use crate::process::recorder::RECORDER;
 use crate::process::rss;
@@ -96,7 +97,11 @@ fn obey_paused(sp: u64, is_time: bool) -> bool {
     }
     if is_time {
         // A filter that is only coming may not come.
-        let cannot = match turn_on(sp, By::Time) {
+        let by = match attached::is_beginning() {
+            true => By::Attach,
+            false => By::Time,
+        };
+        let cannot = match turn_on(sp, by) {
             Answer::Filtered => ground.is_filtered(),
             answer => answer == Answer::Flight,
         };

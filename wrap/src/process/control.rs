@@ -13,6 +13,7 @@ use crate::platform::ground::Ground;
 use crate::platform::lock::Bounded;
 use crate::platform::quick;
 use crate::platform::sys::{Os, Sys};
+use crate::process::attached;
 use crate::process::recorder::RECORDER;
 use crate::process::settings::{After, Settings};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
@@ -103,7 +104,13 @@ impl Control {
             }
             self.off_at_ns.store(end as u64, Ordering::Relaxed);
         }
-        let is_off = begin > now || settings.start_disabled && settings.after.is_none();
+        let is_attached = attached::is_attached();
+        if is_attached && begin <= now {
+            // At once, and the log says so: there are blocks of before.
+            self.on_at_ns.store(begin as u64, Ordering::Relaxed);
+        }
+        let is_off =
+            is_attached || begin > now || settings.start_disabled && settings.after.is_none();
         self.is_off.store(is_off, Ordering::Relaxed);
         true
     }

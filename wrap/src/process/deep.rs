@@ -26,6 +26,7 @@ use crate::platform::maps::each_line;
 use crate::platform::sys::width::elf::sym::Sym;
 use crate::platform::sys::width::{AtomicWord, wide};
 use crate::platform::sys::{Os, Sys};
+use crate::process::attached;
 use crate::process::real::{each_at_start, real};
 use crate::process::recorder::RECORDER;
 use core::ffi::c_char;
@@ -103,6 +104,10 @@ impl Deep {
     unsafe fn redirect(&mut self) -> Redirected {
         if let Some(tried) = self.tried {
             return tried;
+        }
+        // Who attaches does that at once.
+        if attached::is_attached() {
+            return Redirected::All;
         }
         // SAFETY: a function of the doors, or the stand-in without them.
         let own_dynamic = unsafe { arch::memlog_own_dynamic() };

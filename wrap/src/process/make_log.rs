@@ -4,6 +4,7 @@
 use crate::log::sink::Mode;
 use crate::platform::lock::Patience;
 use crate::platform::sys::{Errno, Os, Sys};
+use crate::process::attached;
 use crate::process::launcher::Other;
 use crate::process::naming::{self, Facts};
 use crate::process::recorder::RECORDER;
@@ -23,7 +24,9 @@ pub(super) fn make_log() -> bool {
         // Also for the name: the folder's stands in its place now.
         created = create();
     }
+    // What a program prints that was attached to is its own affair.
     if let Err(Errno(error)) = created
+        && !attached::is_attached()
         && !parent_is_recorded()
     {
         complain(Trouble::File, error);

@@ -2,6 +2,7 @@
 //! owner of all state, [`recorder`].
 //!
 //! * [`start`], [`make_log`], [`begin_log`], [`settings`], [`launcher`], [`naming`], [`exec`] how recording begins
+//! * [`attached`] how it begins in a program that runs already
 //! * [`token`] what a thread is doing inside the recorder
 //! * [`child`], [`fork`] what a fork leaves to whom
 //! * [`control`] whether to record now
@@ -9,6 +10,7 @@
 //! * [`rss`], [`census`], [`guard`], [`fine_time`] what is measured beside events
 
 pub mod absent;
+pub mod attached;
 pub mod begin_log;
 pub mod census;
 pub mod child;

@@ -316,6 +316,11 @@ unsafe fn offer(object: &LinkMap) {
     }
 }
 
+/// Where errno is asked for, of a program that was attached to.
+pub(super) fn set_errno(function: usize) {
+    RECORDER.reals.errno.store(function, Ordering::Relaxed);
+}
+
 /// The program's errno, 0 where it is not known.
 #[cold]
 pub fn errno() -> u32 {

@@ -7,6 +7,7 @@ use crate::log::Wanted;
 use crate::platform::elf::initial::Initial;
 use crate::platform::sys::{Os, Sys};
 use crate::platform::text::{Text, decimal, each_entry};
+use crate::process::attached;
 use crate::process::census::Detail;
 use crate::process::launcher::{self, Best};
 
@@ -146,7 +147,18 @@ impl Settings {
 
     /// Reads the environment, as the kernel keeps it for every process.
     pub fn read(&mut self, buffer: &mut [u8]) {
-        self.take_all(|see| each_variable(buffer, see));
+        match attached::is_attached() {
+            false => self.take_all(|see| each_variable(buffer, see)),
+            // What was said when it began was not said of this.
+            true => self.take_all(|see| {
+                each_variable(buffer, &mut |variable: &[u8]| {
+                    if !variable.starts_with(b"MEMLOG_") && !variable.starts_with(b"MEMORY_") {
+                        see(variable);
+                    }
+                });
+                attached::each_setting(see);
+            }),
+        }
     }
 
     /// The same from any file, whose path is a C string.

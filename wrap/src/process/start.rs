@@ -17,6 +17,7 @@ use crate::platform::ground::Ground;
 use crate::platform::lock::{Bounded, Patience};
 use crate::platform::sys::{Os, Sys};
 use crate::platform::text::{MAX_PATH, Text};
+use crate::process::attached;
 use crate::process::begin_log::{begin_log, keep_environment, note_rank_parent};
 use crate::process::fine_time;
 use crate::process::make_log::{Trouble, complain, make_log};
@@ -84,7 +85,8 @@ fn is_relocated() -> bool {
 #[cold]
 #[inline(never)]
 pub fn find_reals() {
-    if RECORDER.start.looked.load(Ordering::Acquire) || !is_relocated() {
+    // Who attaches has looked, while nobody could change the list.
+    if attached::is_attached() || RECORDER.start.looked.load(Ordering::Acquire) || !is_relocated() {
         return;
     }
     find_reals_again();
@@ -99,7 +101,7 @@ pub fn find_reals() {
 pub fn find_reals_again() {
     // SAFETY: a function of the doors, or the stand-in without them.
     let own = unsafe { arch::memlog_own_dynamic() };
-    if own == 0 || !is_relocated() {
+    if own == 0 || !is_relocated() || attached::is_attached() {
         return;
     }
     let (headers, count) = program_headers();
@@ -109,6 +111,9 @@ pub fn find_reals_again() {
 
 /// Notes in the log who serves calls of the program that do not come to us.
 fn note_rivals() {
+    if attached::is_attached() {
+        return;
+    }
     // SAFETY: a function of the doors, or the stand-in without them.
     let own = unsafe { arch::memlog_own_dynamic() };
     if own == 0 {
@@ -155,6 +160,7 @@ fn note_rivals() {
 pub fn wake() -> bool {
     match RECORDER.ground.life().get() {
         Life::On => true,
+        Life::Starting if attached::is_beginning() => false,
         Life::Starting => {
             RECORDER.ground.counters.add(Counter::LostNotReady, 1);
             false
@@ -184,6 +190,7 @@ fn start() -> bool {
     let usable = match is_static {
         // SAFETY: as above.
         true => unsafe { arch::memlog_static_usable() },
+        false if !attached::take_facts() => 0,
         false if !real::usable_is_of_malloc() => 0,
         false => real::real(Door::MallocUsableSize as usize),
     };

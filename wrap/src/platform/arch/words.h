@@ -31,6 +31,10 @@
         .section .tbss, "awT", %nobits
         zeros   memlog_tls, 8, 8
 
+/* Bytes from the word that doors look at to the thread's own: see attached.rs. */
+        .section .bss.memlog_tls_shift, "aw", %nobits
+        zeros   memlog_tls_shift, WORD, WORD
+
 /* A word's address and what is expected there, or null: see quick.rs. */
         .section .bss.memlog_quick, "aw", %nobits
         zeros   memlog_quick, 2*WORD, 2*WORD

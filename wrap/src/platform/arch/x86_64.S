@@ -20,6 +20,7 @@
         own     memlog_tls_word
         movq    memlog_tls@gottpoff(%rip), %rax
         addq    %fs:0, %rax
+        addq    memlog_tls_shift(%rip), %rax
         ret
         end     memlog_tls_word
 
