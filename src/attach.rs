@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use memlog_inject::{Refusal, State, Wanted};
+use memlog_inject::{Attached, Refusal, State, Wanted};
 use memlog_pages::strip::nanoseconds;
 use memlog_pages::{Advice, clean, out, process, shown, typed};
 
@@ -81,7 +81,38 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let ends = args.lasts.map(|_| Ends::catch()).transpose()?;
     let attached = memlog_inject::attach(pid, &wanted).map_err(|why| error(pid, why))?;
+    if let Err(why) = watch(args, &attached, patience) {
+        // Nobody would know that it is recorded.
+        if is_there(pid) {
+            let _ = leave(pid, patience);
+        }
+        return Err(why);
+    }
+    let (Some(lasts), Some(ends)) = (args.lasts, ends) else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    let end = Instant::now() + Duration::from_nanos(lasts);
+    while Instant::now() < end && !ends.flag().load(Ordering::Relaxed) && is_there(pid) {
+        sleep(Duration::from_millis(10).min(end - Instant::now().min(end)));
+    }
+    match is_there(pid) {
+        true => leave(pid, patience),
+        false => say(pid, "it has ended").map(|()| ExitCode::SUCCESS),
+    }
+}
+
+/// Until it records, if it does soon, and says so.
+fn watch(args: &Args, attached: &Attached, patience: Duration) -> anyhow::Result<()> {
+    let pid = args.pid;
     let begun = begin(pid, attached.is_new, patience)?;
+    let has_settings = args.output.is_some() || args.max_log.is_some() || args.free_stacks;
+    if !attached.is_new && has_settings {
+        say(
+            pid,
+            "its recorder is that of an earlier attach, whose log goes on: -o, --max-log and \
+             --free-stacks change nothing",
+        )?;
+    }
     let stood = attached.stood.as_secs_f64() * 1e3;
     let sentence = match &begun {
         Some(log) => format!("recording into {}", typed(log)),
@@ -90,22 +121,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     say(
         pid,
         &format!("{sentence}; it stood still for {stood:.1} ms"),
-    )?;
-    let (Some(lasts), Some(ends)) = (args.lasts, ends) else {
-        return Ok(ExitCode::SUCCESS);
-    };
-    let end = Instant::now() + Duration::from_nanos(lasts);
-    while Instant::now() < end && !ends.flag().load(Ordering::Relaxed) && is_there(pid) {
-        sleep(
-            LOOK_EVERY
-                .max(Duration::from_millis(10))
-                .min(end - Instant::now().min(end)),
-        );
-    }
-    match is_there(pid) {
-        true => leave(pid, patience),
-        false => say(pid, "it has ended").map(|()| ExitCode::SUCCESS),
-    }
+    )
 }
 
 /// Ends it.
@@ -177,7 +193,8 @@ fn begin(pid: u32, is_new: bool, patience: Duration) -> anyhow::Result<Option<Pa
                 memlog_inject::detach(pid, patience, true).map_err(|why| error(pid, why))?;
                 return Err(Advice::error(
                     format!("{}: it could not make its log", name_of(pid)),
-                    "there may be no room on the disk; choose another folder with -o",
+                    "there may be no room on the disk, or it is at a limit (ulimit -f, -n); choose another \
+                     folder with -o",
                 ));
             }
             Some(State::Waiting) => {}

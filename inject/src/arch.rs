@@ -30,6 +30,8 @@ pub mod request {
     pub const INTERRUPT: u32 = 0x4207;
     pub const GET_MASK: u32 = 0x420a;
     pub const SET_MASK: u32 = 0x420b;
+    pub const GET_SEQUENCE: u32 = 0x420f;
+    pub const GET_DISPATCH: u32 = 0x4210;
 }
 
 /// ptrace(2), for what takes and gives plain numbers.
@@ -55,6 +57,23 @@ pub fn mask(tid: u32) -> io::Result<u64> {
     Ok(mask)
 }
 
+/// Where the kernel is told of a thread's sequence that is to begin anew when it is
+/// interrupted (rseq), if it is told of any.
+pub fn sequence(tid: u32) -> Option<u64> {
+    let mut told = [0u64; 3];
+    let bytes = size_of_val(&told) as u64;
+    trace(request::GET_SEQUENCE, tid, bytes, told.as_mut_ptr() as u64).ok()?;
+    Some(told[0]).filter(|&at| at != 0)
+}
+
+/// Whether the kernel hands a thread's system calls back to the program.
+pub fn is_dispatched(tid: u32) -> bool {
+    let mut told = [0u64; 4];
+    let bytes = size_of_val(&told) as u64;
+    let asked = trace(request::GET_DISPATCH, tid, bytes, told.as_mut_ptr() as u64);
+    asked.is_ok() && told[0] != 0
+}
+
 /// Sets them.
 pub fn set_mask(tid: u32, mask: u64) -> io::Result<()> {
     trace(request::SET_MASK, tid, 8, &raw const mask as u64)
@@ -73,8 +92,6 @@ mod here {
         pub const MMAP: u64 = 9;
         pub const MUNMAP: u64 = 11;
         pub const PRCTL: u64 = 157;
-        pub const FACCESSAT2: u64 = 439;
-        pub const FACCESSAT: u64 = 269;
     }
 
     const EINTR: i64 = -4;
@@ -83,12 +100,35 @@ mod here {
     /// Calls that only wait: read write readv writev connect accept sendto recvfrom
     /// sendmsg recvmsg semop msgsnd msgrcv rt_sigtimedwait futex io_getevents semtimedop
     /// epoll_wait epoll_pwait accept4 recvmmsg sendmmsg io_pgetevents io_uring_enter
-    /// epoll_pwait2. Those that say EINTR themselves when their thread was stopped
+    /// epoll_pwait2 sendfile splice. Those that say EINTR themselves when their thread was stopped
     /// have done nothing by then.
-    const WAITS: [u64; 25] = [
+    const WAITS: [u64; 27] = [
         0, 1, 19, 20, 42, 43, 44, 45, 46, 47, 65, 69, 70, 128, 202, 208, 220, 232, 281, 288, 299,
-        307, 333, 426, 441,
+        307, 333, 426, 441, 40, 275,
     ];
+    /// Calls that say how much they did when they are stopped amid it: write pwrite64 writev
+    /// sendto sendmsg sendfile splice vmsplice pwritev sendmmsg pwritev2.
+    const CUT: [u64; 11] = [1, 18, 20, 44, 46, 40, 275, 278, 296, 307, 328];
+    /// Calls with a time limit that go on by another one: poll nanosleep futex
+    /// restart_syscall clock_nanosleep.
+    const RESTARTED: [u64; 5] = [7, 35, 202, 219, 230];
+    const RECVFROM: u64 = 45;
+    const RECVMSG: u64 = 47;
+
+    /// Whether a call that waits says how much it has done so far when it is stopped.
+    pub fn is_cut_short(number: u64, given: &[u64; 6]) -> bool {
+        let all = |flags: u64| flags & libc::MSG_WAITALL as u64 != 0;
+        match number {
+            RECVFROM => all(given[3]),
+            RECVMSG => all(given[2]),
+            _ => CUT.contains(&number),
+        }
+    }
+
+    /// Whether a call goes on by another one when it was stopped.
+    pub fn is_restarted(number: u64) -> bool {
+        RESTARTED.contains(&number)
+    }
 
     impl Registers {
         /// Reads them.
@@ -162,8 +202,13 @@ mod here {
         pub const MMAP: u64 = 0;
         pub const MUNMAP: u64 = 0;
         pub const PRCTL: u64 = 0;
-        pub const FACCESSAT2: u64 = 0;
-        pub const FACCESSAT: u64 = 0;
+    }
+
+    pub fn is_cut_short(_: u64, _: &[u64; 6]) -> bool {
+        false
+    }
+    pub fn is_restarted(_: u64) -> bool {
+        false
     }
 
     /// Never called: `checks` refuses first.
@@ -196,4 +241,4 @@ mod here {
     }
 }
 
-pub use here::{SYSTEM_CALL, number};
+pub use here::{SYSTEM_CALL, is_cut_short, is_restarted, number};

@@ -7,11 +7,12 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use crate::objects::Auxiliary;
+use crate::tasks::{refuse_filtered, tids};
 use crate::{Outcome, Refusal};
 
 /// Looks at all that can be seen from outside.
 pub fn look(pid: u32) -> Outcome<()> {
-    let status = may_trace(pid)?;
+    may_trace(pid)?;
     let told = Auxiliary::of(pid).ok_or_else(|| {
         Refusal::new(
             "what the kernel told it cannot be read",
@@ -24,22 +25,15 @@ pub fn look(pid: u32) -> Outcome<()> {
             "memlog does not record such programs",
         ));
     }
-    if status.number("Seccomp") != Some(0) {
-        return Err(Refusal::new(
-            "it is under a seccomp filter, which may end it for a system call that \
-             recording takes",
-            "start it with `memlog record`, which knows the filter when it comes; in a \
-             container, allow it with `--security-opt seccomp=unconfined`",
-        ));
-    }
-    Ok(())
+    refuse_filtered(pid)
 }
 
 /// What /proc/PID/status says.
 pub struct Status(BTreeMap<String, String>);
 
 impl Status {
-    fn of(path: &str) -> Option<Self> {
+    /// Reads it.
+    pub fn of(path: &str) -> Option<Self> {
         let text = fs::read_to_string(path).ok()?;
         let lines = text.lines().filter_map(|line| line.split_once(':'));
         let pairs = lines.map(|(key, value)| (key.to_owned(), value.trim().to_owned()));
@@ -50,8 +44,20 @@ impl Status {
         self.0.get(key).map_or("", String::as_str)
     }
 
-    fn number(&self, key: &str) -> Option<u64> {
+    /// The first number of a line.
+    pub fn number(&self, key: &str) -> Option<u64> {
         self.text(key).split_whitespace().next()?.parse().ok()
+    }
+
+    /// All numbers of a line.
+    pub fn numbers(&self, key: &str) -> Vec<u32> {
+        let words = self.text(key).split_whitespace();
+        words.filter_map(|word| word.parse().ok()).collect()
+    }
+
+    /// The letter of the state that it is in.
+    pub fn state(&self) -> char {
+        self.text("State").chars().next().unwrap_or('X')
     }
 }
 
@@ -59,6 +65,13 @@ impl Status {
 pub fn own_number(pid: u32, tid: u32) -> Option<u32> {
     let status = Status::of(&format!("/proc/{pid}/task/{tid}/status"))?;
     status.text("NSpid").split_whitespace().last()?.parse().ok()
+}
+
+/// Whether its threads have the same numbers for themselves as for memlog.
+pub fn has_our_numbers(pid: u32) -> bool {
+    let of = |which: &str| fs::read_link(format!("/proc/{which}/ns/pid")).ok();
+    let ours = of("self");
+    ours.is_some() && of(&pid.to_string()) == ours
 }
 
 /// The name of the process's file.
@@ -87,9 +100,15 @@ pub fn may_trace(pid: u32) -> Outcome<Status> {
             &format!("give that of its process, {group}"),
         );
     }
-    match status.text("State").chars().next() {
-        Some('Z' | 'X') => return plain("it has ended", "there is nothing to record"),
-        Some('T') => {
+    match status.state() {
+        'Z' if tids(pid).len() > 1 => {
+            return plain(
+                "its first thread has ended, and the kernel shows nothing more of it",
+                "start the program with `memlog record`",
+            );
+        }
+        'Z' | 'X' => return plain("it has ended", "there is nothing to record"),
+        'T' => {
             return plain(
                 "it is stopped by a signal",
                 &format!("let it go on first: kill -CONT {pid}"),

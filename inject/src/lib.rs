@@ -13,19 +13,23 @@
 
 mod arch;
 mod checks;
+mod folder;
 mod image;
 mod library;
 mod load;
+mod lock;
 mod memory;
 mod objects;
 mod process;
 mod redirect;
-
 mod remote;
+mod signals;
+mod tasks;
 mod threads;
 
 use std::path::Path;
-use std::time::Duration;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 pub use redirect::{Attached, State};
 
@@ -36,6 +40,8 @@ pub struct Refusal {
     pub why: String,
     /// The advice.
     pub advice: String,
+    /// It may be otherwise in a moment.
+    may_pass: bool,
 }
 
 impl Refusal {
@@ -43,7 +49,28 @@ impl Refusal {
         Self {
             why: why.into(),
             advice: advice.into(),
+            may_pass: false,
         }
+    }
+
+    fn for_now(why: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self {
+            may_pass: true,
+            ..Self::new(why, advice)
+        }
+    }
+}
+
+/// Tries for so long what may not be possible just now.
+fn patiently<T>(end: Instant, mut work: impl FnMut() -> Outcome<T>) -> Outcome<T> {
+    let mut pause = Duration::from_millis(1);
+    loop {
+        match work() {
+            Err(refusal) if refusal.may_pass && Instant::now() < end => {}
+            outcome => return outcome,
+        }
+        sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(50));
     }
 }
 
@@ -66,14 +93,14 @@ pub struct Wanted<'a> {
 /// attaching, or to a new one.
 pub fn attach(pid: u32, wanted: &Wanted) -> Outcome<Attached> {
     checks::look(pid)?;
-    apart(|| redirect::attach(pid, wanted))
+    alone(pid, wanted.patience, || redirect::attach(pid, wanted))
 }
 
 /// Leads them past it again; `for_good` where it could not say in its log that recording is
 /// off.
 pub fn detach(pid: u32, patience: Duration, for_good: bool) -> Outcome<Attached> {
     checks::may_trace(pid)?;
-    apart(|| redirect::detach(pid, patience, for_good))
+    alone(pid, patience, || redirect::detach(pid, patience, for_good))
 }
 
 /// What the recorder does in a process that was attached to; nothing if none was.
@@ -81,9 +108,19 @@ pub fn state(pid: u32) -> Option<State> {
     redirect::state(pid)
 }
 
-/// Does the work in a thread of its own: the kernel lets go of all that a thread traces
-/// when it ends, in whatever state they are.
-fn apart<T: Send>(work: impl FnOnce() -> Outcome<T> + Send) -> Outcome<T> {
+/// Does the work while no other memlog does any with this process, and no signal ends
+/// this one amid it.
+///
+/// In a thread of its own: the kernel lets go of all that a thread traces when it ends, in
+/// whatever state they are.
+fn alone<T: Send>(
+    pid: u32,
+    patience: Duration,
+    work: impl FnOnce() -> Outcome<T> + Send,
+) -> Outcome<T> {
+    let end = Instant::now() + patience;
+    let _lock = patiently(end, || lock::of(pid))?;
+    let _kept_back = signals::keep_back();
     std::thread::scope(|scope| match scope.spawn(work).join() {
         Ok(outcome) => outcome,
         Err(panic) => std::panic::resume_unwind(panic),

@@ -125,7 +125,7 @@ impl Library {
 
     /// Where a word of its block lies.
     pub fn place(&self, word: Word) -> u64 {
-        self.block + word.at()
+        self.block.wrapping_add(word.at())
     }
 
     /// Where its block lies.
@@ -146,6 +146,14 @@ impl Library {
     /// The number of the life that it is in.
     pub fn life(&self, memory: &Memory) -> Outcome<u32> {
         Ok(memory.word(self.word(memory, Word::Life)?)? as u32)
+    }
+
+    /// Has it never begin, if it has not by now.
+    pub fn stop_waiting(&self, memory: &Memory) -> Outcome<()> {
+        match self.life(memory)? {
+            0 => self.stop(memory),
+            _ => Ok(()),
+        }
     }
 
     /// Has it record no more.

@@ -4,6 +4,7 @@
 use memlog_format::attach::{HAS_HEADERS, HAS_USABLE, TEXT_AT, TEXT_BYTES, Word};
 
 use crate::arch::number;
+use crate::folder;
 use crate::image::{Image, PAGE};
 use crate::library::{Library, code_of, lines};
 use crate::process::Process;
@@ -16,38 +17,57 @@ impl Process {
     pub fn load(&self, wanted: &Wanted, after: usize) -> Outcome<Library> {
         let words = Process::words(after)?;
         let mut image = Image::of(wanted.library)?;
+        folder::ask(self.pid, wanted.folder, wanted.patience)?;
         let (_, libc) = self
             .first("gnu_get_libc_version")
             .unwrap_or((&self.objects[0], 0));
         let code = code_of(&lines(self.pid), libc).unwrap_or((0, 0));
-        let mut threads = Threads::of(self.pid);
-        threads.stop_one(&self.memory)?;
-        let Some(thread) = threads.all.last() else {
-            return Err(Refusal::new("it has ended", "there is nothing to record"));
-        };
-        let mut remote = Remote::of(thread, &self.memory, code)?;
         // A page before it that nobody may touch, or the kernel could make one mapping
         // of ours and another.
         let length = image.bytes.len() as u64 + PAGE;
         let (rights, private) = (3, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        let arguments = [0, length, rights, private as u64, u64::MAX, 0];
-        let mapped = remote.call(number::MMAP, arguments)?.map_err(refused)?;
-        let filled = self.fill(&mut remote, &mut image, mapped, words, wanted);
-        if filled.is_err() {
-            let _ = remote.call(number::MUNMAP, [mapped, length, 0, 0, 0, 0]);
+        let mapped = self.with_remote(wanted, code, |remote| {
+            let arguments = [0, length, rights, private as u64, u64::MAX, 0];
+            remote.call(number::MMAP, arguments)?.map_err(refused)
+        })?;
+        // Nobody stands still for that.
+        let filled = self.fill(&mut image, mapped, words);
+        let library = filled.and_then(|library| {
+            self.with_remote(wanted, code, |remote| {
+                self.name(remote, &library, mapped + PAGE, image.bytes.len() as u64)?;
+                self.hand_over(&library, words, wanted)?;
+                protect(remote, &image, mapped)
+            })?;
+            Ok(library)
+        });
+        if library.is_err() {
+            // A process that has ended needs it no more.
+            let _ = self.with_remote(wanted, code, |remote| {
+                remote.call(number::MUNMAP, [mapped, length, 0, 0, 0, 0])
+            });
         }
-        remote.end()?;
-        filled
+        library
     }
 
-    fn fill(
+    /// Has a thread make system calls for us.
+    fn with_remote<T>(
         &self,
-        remote: &mut Remote,
-        image: &mut Image,
-        mapped: u64,
-        words: (u64, u64),
         wanted: &Wanted,
-    ) -> Outcome<Library> {
+        code: (u64, u64),
+        work: impl FnOnce(&mut Remote) -> Outcome<T>,
+    ) -> Outcome<T> {
+        let mut threads = Threads::of(self.pid);
+        threads.stop_one(&self.memory, wanted.patience)?;
+        let Some(thread) = threads.all.last() else {
+            return Err(Refusal::new("it has ended", "there is nothing to record"));
+        };
+        let mut remote = Remote::of(thread, &self.memory, code)?;
+        let outcome = work(&mut remote);
+        remote.end()?;
+        outcome
+    }
+
+    fn fill(&self, image: &mut Image, mapped: u64, words: (u64, u64)) -> Outcome<Library> {
         let base = mapped + PAGE;
         image.relocate(base, words.0, |name| self.find(name))?;
         self.memory.write(base, &image.bytes)?;
@@ -57,16 +77,6 @@ impl Process {
                 "start the program with `memlog record`",
             )
         })?;
-        self.ask_for_folder(remote, &library, wanted)?;
-        self.name(remote, &library, base, image.bytes.len() as u64)?;
-        self.hand_over(&library, words, wanted)?;
-        for &(at, length, rights) in &image.parts {
-            let arguments = [base + at, length, rights, 0, 0, 0];
-            remote.call(number::MPROTECT, arguments)?.map_err(refused)?;
-        }
-        remote
-            .call(number::MPROTECT, [mapped, PAGE, 0, 0, 0, 0])?
-            .map_err(refused)?;
         Ok(library)
     }
 
@@ -77,43 +87,6 @@ impl Process {
         self.memory.write(at, b"libmemlog.so\0")?;
         let arguments = [SET_VMA, 0, base, length, at, 0];
         remote.call(number::PRCTL, arguments).map(|_| ())
-    }
-
-    /// Whether the process may make its log there: the kernel knows best.
-    fn ask_for_folder(
-        &self,
-        remote: &mut Remote,
-        library: &Library,
-        wanted: &Wanted,
-    ) -> Outcome<()> {
-        const HERE: u64 = -100i64 as u64;
-        const MAY_MAKE: u64 = 2 | 1;
-        const AS_EFFECTIVE: u64 = 0x200;
-        let mut path = wanted.folder.as_os_str().as_encoded_bytes().to_vec();
-        path.push(0);
-        let at = library.block() + TEXT_AT;
-        if path.len() > TEXT_BYTES {
-            return Err(Refusal::new(
-                "the folder's name is too long",
-                "give another by -o",
-            ));
-        }
-        self.memory.write(at, &path)?;
-        let arguments = [HERE, at, MAY_MAKE, AS_EFFECTIVE, 0, 0];
-        let mut answer = remote.call(number::FACCESSAT2, arguments)?;
-        if answer == Err(libc::ENOSYS) {
-            answer = remote.call(number::FACCESSAT, [HERE, at, MAY_MAKE, 0, 0, 0])?;
-        }
-        answer.map(|_| ()).map_err(|error| {
-            Refusal::new(
-                format!(
-                    "it cannot make its log in {}: {}",
-                    wanted.folder.display(),
-                    std::io::Error::from_raw_os_error(error)
-                ),
-                "choose a folder that its user may write to, as it sees that, with -o",
-            )
-        })
     }
 
     /// Tells the recorder what it would have found out at program start.
@@ -165,10 +138,22 @@ impl Process {
         let reals = library.word(memory, Word::Reals)?;
         for (index, name) in library.names.iter().enumerate() {
             let real = self.first(name).map_or(0, |found| found.1);
-            memory.write(reals + 8 * index as u64, &real.to_le_bytes())?;
+            memory.write(reals.wrapping_add(8 * index as u64), &real.to_le_bytes())?;
         }
         Ok(())
     }
+}
+
+/// Gives each part of it its rights.
+fn protect(remote: &mut Remote, image: &Image, mapped: u64) -> Outcome<()> {
+    for &(at, length, rights) in &image.parts {
+        let arguments = [mapped + PAGE + at, length, rights, 0, 0, 0];
+        remote.call(number::MPROTECT, arguments)?.map_err(refused)?;
+    }
+    remote
+        .call(number::MPROTECT, [mapped, PAGE, 0, 0, 0, 0])?
+        .map_err(refused)?;
+    Ok(())
 }
 
 fn refused(error: i32) -> Refusal {

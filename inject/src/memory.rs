@@ -1,5 +1,6 @@
 //! The memory of another process.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -9,6 +10,8 @@ use crate::{Outcome, Refusal};
 /// The memory of a process.
 pub struct Memory {
     file: File,
+    /// Bytes that may still be read: what says how long a table is may lie.
+    left: Cell<u64>,
 }
 
 impl Memory {
@@ -20,7 +23,10 @@ impl Memory {
             .write(true)
             .open(format!("/proc/{pid}/mem"));
         match opened {
-            Ok(file) => Ok(Self { file }),
+            Ok(file) => Ok(Self {
+                file,
+                left: Cell::new(u64::MAX),
+            }),
             Err(error) => Err(Refusal::new(
                 format!("its memory cannot be opened: {error}"),
                 "only its own user or root may attach",
@@ -28,16 +34,35 @@ impl Memory {
         }
     }
 
+    /// Another look begins, at so many bytes at most.
+    pub fn begin(&self, most: u64) {
+        self.left.set(most);
+    }
+
+    /// Whether a look came to its end before all was read.
+    pub fn is_spent(&self) -> bool {
+        /// Shorter tables than that are no matter of length.
+        const LEAST: u64 = 1 << 20;
+        self.left.get() < LEAST
+    }
+
     /// Reads all of these bytes.
     pub fn read(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
+        /// What a system call is worth.
+        const EACH: u64 = 64;
+        let bytes = into.len() as u64 + EACH;
+        let left = self.left.get().checked_sub(bytes);
+        self.left.set(left.unwrap_or(0));
+        if left.is_none() {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
         self.file.read_exact_at(into, at)
     }
 
     /// As many bytes.
     pub fn bytes(&self, at: u64, length: u64) -> Outcome<Vec<u8>> {
-        /// No table that is looked at is longer.
-        const MOST: u64 = 1 << 30;
-        if length > MOST {
+        if length > self.left.get() {
+            self.left.set(0);
             return Err(odd(at));
         }
         let mut bytes = vec![0; length as usize];
@@ -55,15 +80,17 @@ impl Memory {
     /// A C string, cut where it is too long.
     pub fn text(&self, at: u64) -> Outcome<String> {
         const MOST: usize = 4096;
+        /// No page ends amid so many, from a multiple of it.
+        const PIECE: u64 = 64;
         let mut text = Vec::new();
         while text.len() < MOST {
-            let mut byte = [0];
-            self.read(at + text.len() as u64, &mut byte)
-                .map_err(|_| odd(at))?;
-            if byte == [0] {
+            let next = at.wrapping_add(text.len() as u64);
+            let piece = self.bytes(next, PIECE - next % PIECE)?;
+            let end = piece.iter().position(|&byte| byte == 0);
+            text.extend(piece.iter().take(end.unwrap_or(usize::MAX)));
+            if end.is_some() {
                 break;
             }
-            text.push(byte[0]);
         }
         Ok(String::from_utf8_lossy(&text).into_owned())
     }

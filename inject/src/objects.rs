@@ -1,6 +1,7 @@
 //! The loader's list of objects in another process, and the tables of each: 64-bit
 //! little-endian ELF, as `elf.h` has it.
 
+use std::collections::HashSet;
 use std::fs;
 
 use crate::memory::{Memory, half_in, quarter_in, text_in, word_in};
@@ -109,6 +110,8 @@ fn parts(bytes: &[u8]) -> Vec<Part> {
 /// The word of the loader to debuggers.
 pub struct Loader {
     debug: u64,
+    /// The program's headers.
+    program: Vec<Part>,
 }
 
 impl Loader {
@@ -126,8 +129,8 @@ impl Loader {
         let of = |kind| parts.iter().find(|part| part.kind == kind);
         if of(PT_INTERP).is_none() {
             return Err(Refusal::new(
-                "it is linked statically, and its calls of malloc go by no word that could \
-                 be changed",
+                "it is linked statically, or was started as `ld.so PROGRAM`: no word that could \
+                 be changed leads to malloc",
                 "link it with `memlog ldflags --static`",
             ));
         }
@@ -139,22 +142,26 @@ impl Loader {
         let debug = entry(&section, DT_DEBUG)
             .filter(|&at| at != 0)
             .ok_or_else(odd)?;
-        Ok(Self { debug })
+        Ok(Self {
+            debug,
+            program: parts,
+        })
     }
 
     /// Whether nobody is changing the list.
     pub fn is_consistent(&self, memory: &Memory) -> Outcome<bool> {
-        Ok(memory.word(self.debug + 24)? as u32 == 0)
+        Ok(memory.word(self.debug.wrapping_add(24))? as u32 == 0)
     }
 
     /// The nodes of the list: where they are, and the bias of each.
     pub fn nodes(&self, memory: &Memory) -> Outcome<Vec<(u64, u64)>> {
-        const MOST: usize = 65536;
+        const MOST: usize = 16384;
         let mut nodes = Vec::new();
-        let mut node = memory.word(self.debug + 8)?;
-        while node != 0 && nodes.len() < MOST {
+        let mut node = memory.word(self.debug.wrapping_add(8))?;
+        let mut seen = HashSet::new();
+        while node != 0 && nodes.len() < MOST && seen.insert(node) {
             nodes.push((node, memory.word(node)?));
-            node = memory.word(node + 24)?;
+            node = memory.word(node.wrapping_add(24))?;
         }
         Ok(nodes)
     }
@@ -162,9 +169,15 @@ impl Loader {
     /// The objects of the list.
     pub fn objects(&self, memory: &Memory) -> Outcome<Vec<Object>> {
         let nodes = self.nodes(memory)?.into_iter();
-        let objects = nodes.map(|(node, bias)| {
-            let name = memory.text(memory.word(node + 8)?)?;
-            Object::read(memory, name, bias, memory.word(node + 16)?)
+        let objects = nodes.enumerate().map(|(index, (node, bias))| {
+            let name = memory.text(memory.word(node.wrapping_add(8))?)?;
+            let dynamic = memory.word(node.wrapping_add(16))?;
+            let mut object = Object::read(memory, name, bias, dynamic)?;
+            if index == 0 {
+                // Its own numbering may begin anywhere.
+                object.data = data_of(&self.program, bias);
+            }
+            Ok(object)
         });
         objects.collect()
     }
@@ -200,7 +213,7 @@ fn section_at(memory: &Memory, at: u64) -> Outcome<Vec<u8>> {
     const MOST: u64 = 512;
     let mut section = Vec::new();
     for index in 0..MOST {
-        let pair = memory.bytes(at + 16 * index, 16)?;
+        let pair = memory.bytes(at.wrapping_add(16 * index), 16)?;
         let is_last = word_in(&pair, 0) == Some(0);
         section.extend(pair);
         if is_last {
@@ -279,15 +292,15 @@ impl Object {
             };
             let is_defined = section != 0 && value != 0 && version != 0;
             object.symbols.push(Symbol {
-                name: text_in(&strings, name as usize).unwrap_or("").to_owned(),
-                value_at: symbols + SYMBOL * index as u64 + 8,
+                name: name_in(&strings, name as usize).unwrap_or("").to_owned(),
+                value_at: symbols.wrapping_add(SYMBOL * index as u64 + 8),
                 address: is_defined.then_some(bias.wrapping_add(value)),
                 is_function: line.get(4).is_some_and(|info| info & 15 == 2),
                 is_old: version & HIDDEN != 0,
             });
         }
         object.last = address(DT_FINI_ARRAY).map(|at| (at, number(DT_FINI_ARRAYSZ)));
-        object.data = data_of(memory, bias).unwrap_or_default();
+        object.data = data_of(&headers_of(memory, bias).unwrap_or_default(), bias);
         Ok(object)
     }
 
@@ -305,6 +318,13 @@ impl Object {
     }
 }
 
+/// A name, if it is as short as all are that are looked for.
+fn name_in(strings: &[u8], at: usize) -> Option<&str> {
+    const LONGEST: usize = 64;
+    let end = at.saturating_add(LONGEST).min(strings.len());
+    text_in(strings.get(..end)?, at)
+}
+
 /// Whether a relocation fills its word with the plain address of a symbol.
 fn is_filled(kind: u32, addend: Option<u64>) -> bool {
     const WORD: u32 = 1;
@@ -318,17 +338,17 @@ fn count_gnu(memory: &Memory, at: u64) -> Outcome<u64> {
     let head = memory.bytes(at, 16)?;
     let head = |index: usize| half_in(&head, 4 * index).unwrap_or(0);
     let (buckets, first, bloom) = (head(0), head(1), head(2));
-    let table = at + 16 + 8 * u64::from(bloom);
+    let table = at.wrapping_add(16 + 8 * u64::from(bloom));
     let bytes = memory.bytes(table, 4 * u64::from(buckets))?;
     let all = bytes.chunks_exact(4).filter_map(|chunk| half_in(chunk, 0));
     let mut last = u64::from(all.max().unwrap_or(0));
     if last < u64::from(first) {
         return Ok(u64::from(first));
     }
-    let chains = table + 4 * u64::from(buckets);
+    let chains = table.wrapping_add(4 * u64::from(buckets));
     loop {
         let mut hash = [0; 4];
-        let place = chains + 4 * (last - u64::from(first));
+        let place = chains.wrapping_add(4 * (last - u64::from(first)));
         if memory.read(place, &mut hash).is_err() || hash[0] & 1 != 0 {
             return Ok(last + 1);
         }
@@ -347,24 +367,25 @@ fn newest_glibc(strings: &[u8]) -> Option<u32> {
     minors.max()
 }
 
-/// The writable parts of an object, whose header lies at the start of its own numbering.
-fn data_of(memory: &Memory, bias: u64) -> Option<Vec<(u64, u64)>> {
+/// The program headers of an object, whose head lies at the start of its own numbering.
+fn headers_of(memory: &Memory, bias: u64) -> Option<Vec<Part>> {
+    let head = memory.bytes(bias, 64).ok()?;
+    if !head.starts_with(b"\x7fELF") {
+        return None;
+    }
+    let (table, count) = (word_in(&head, 32)?, quarter_in(&head, 56)?);
+    let bytes = u64::from(count) * HEADER as u64;
+    let bytes = memory.bytes(bias.wrapping_add(table), bytes).ok()?;
+    Some(parts(&bytes))
+}
+
+/// The writable parts of an object.
+fn data_of(parts: &[Part], bias: u64) -> Vec<(u64, u64)> {
     /// Of what begins as zeros no more is looked at.
     const MOST: u64 = 64 << 20;
-    // The program's own numbering may begin elsewhere.
-    let starts = [bias, bias.wrapping_add(0x40_0000)];
-    let head = starts.into_iter().find_map(|at| {
-        let head = memory.bytes(at, 64).ok()?;
-        head.starts_with(b"\x7fELF").then_some((at, head))
-    });
-    let (at, head) = head?;
-    let (table, count) = (word_in(&head, 32)?, quarter_in(&head, 56)?);
-    let bytes = memory
-        .bytes(at + table, u64::from(count) * HEADER as u64)
-        .ok()?;
-    let parts = parts(&bytes).into_iter();
     let data = parts
+        .iter()
         .filter(|part| part.kind == PT_LOAD && part.flags & WRITABLE != 0)
         .map(|part| (bias.wrapping_add(part.at), part.bytes.min(MOST)));
-    Some(data.collect())
+    data.collect()
 }

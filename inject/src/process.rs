@@ -4,12 +4,12 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::checks::own_number;
+use crate::checks::{has_our_numbers, own_number};
 use crate::library::{code_of, lines};
 use crate::memory::{Memory, half_in, word_in};
 use crate::objects::{Auxiliary, Loader, Object};
 use crate::threads::Threads;
-use crate::{Outcome, Refusal};
+use crate::{Outcome, Refusal, patiently};
 
 /// From the beginning of what glibc keeps of a thread to the words of the first recorder:
 /// the room that lazy binding once saved registers in, which stays for those who know how
@@ -18,6 +18,8 @@ const ROOM: u64 = 0x80;
 /// So many recorders find words there: that which doors look at, and the thread's own.
 const MOST: u64 = 32;
 const BYTES: u64 = 16;
+/// Tables of the largest programs together have a tenth of that.
+const TABLES: u64 = 256 << 20;
 /// Of glibc 2.N: before, it used that room.
 const OLDEST: u32 = 26;
 /// A process.
@@ -66,29 +68,33 @@ impl Process {
             }
             sleep(Duration::from_millis(1));
         }
-        let end = Instant::now() + patience;
-        while Instant::now() < end {
+        patiently(Instant::now() + patience, || {
             let mut threads = Threads::of(self.pid);
             threads.stop_all(&self.memory)?;
-            if self.look_once()? {
-                return Ok(());
+            match self.look_once()? {
+                true => Ok(()),
+                false => Err(busy()),
             }
-            drop(threads);
-            sleep(Duration::from_millis(2));
-        }
-        Err(busy())
+        })
     }
 
     /// The same once; false if it changed meanwhile.
     pub fn look_once(&mut self) -> Outcome<bool> {
+        self.memory.begin(TABLES);
         if !self.loader.is_consistent(&self.memory)? {
             return Ok(false);
         }
         // Of a list that is being changed anything may be read.
-        let Ok(nodes) = self.loader.nodes(&self.memory) else {
-            return Ok(false);
-        };
-        let Ok(objects) = self.loader.objects(&self.memory) else {
+        let nodes = self.loader.nodes(&self.memory);
+        let objects = self.loader.objects(&self.memory);
+        if self.memory.is_spent() {
+            return Err(Refusal::new(
+                "the tables of its libraries are longer than those of any program",
+                "start it with `memlog record`",
+            ));
+        }
+        self.memory.begin(TABLES);
+        let (Ok(nodes), Ok(objects)) = (nodes, objects) else {
             return Ok(false);
         };
         let is_same = self.is_same(&nodes)?;
@@ -178,13 +184,19 @@ impl Process {
     /// if a recorder was there already.
     pub fn check_threads(&self, threads: &Threads, words: u64, is_new: bool) -> Outcome<()> {
         let number_at = self.number_at();
+        // Asked for with all threads stopped, so not where it is known.
+        let is_same = has_our_numbers(self.pid);
+        let own_number = |tid| match is_same {
+            true => Some(tid),
+            false => own_number(self.pid, tid),
+        };
         for thread in &threads.all {
             let Some(registers) = &thread.registers else {
                 continue;
             };
             let at = registers.thread();
             let number = self.memory.word(at.wrapping_add(number_at)).ok();
-            let is_known = number.map(|word| word as u32) == own_number(self.pid, thread.tid);
+            let is_known = number.map(|word| word as u32) == own_number(thread.tid);
             let words = self.memory.bytes(at.wrapping_add(words), BYTES);
             let is_free = words.is_ok_and(|words| {
                 word_in(&words, 0) == Some(0) && (!is_new || word_in(&words, 8) == Some(0))
@@ -218,7 +230,7 @@ impl Process {
 }
 
 fn busy() -> Refusal {
-    Refusal::new(
+    Refusal::for_now(
         "one of its threads is always amid the loader of libraries",
         "try again, or give it longer by --wait",
     )

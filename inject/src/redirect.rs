@@ -16,7 +16,7 @@ use crate::library::{Library, STOPPED};
 use crate::memory::{Memory, word_in};
 use crate::process::Process;
 use crate::threads::Threads;
-use crate::{Outcome, Refusal, Wanted};
+use crate::{Outcome, Refusal, Wanted, patiently};
 
 /// What was done.
 pub struct Attached {
@@ -49,6 +49,8 @@ impl State {
     }
 }
 
+/// Of data no more is looked through.
+const DATA: u64 = 1 << 30;
 /// The doors of functions whose address programs keep in their data.
 const FAMILY: usize = 13;
 
@@ -113,15 +115,16 @@ impl Process {
                 family.entry(from).or_insert(to);
             }
         }
+        self.memory.begin(DATA);
         for &(at, length) in self.objects.iter().flat_map(|object| &object.data) {
-            let (low, high) = (at.next_multiple_of(8), (at + length) & !7);
+            let (low, high) = (at.wrapping_add(7) & !7, at.wrapping_add(length) & !7);
             let Ok(bytes) = self.memory.bytes(low, high.saturating_sub(low)) else {
                 continue;
             };
             for (index, word) in bytes.chunks_exact(8).enumerate() {
                 let word = word_in(word, 0).unwrap_or(0);
                 if let Some(&to) = family.get(&word) {
-                    let at = low + 8 * index as u64;
+                    let at = low.wrapping_add(8 * index as u64);
                     let from = word;
                     changes.push(Change { at, from, to });
                 }
@@ -142,7 +145,15 @@ impl Process {
         loop {
             let mut changes = plan(self)?;
             let mut threads = Threads::of(self.pid);
-            threads.stop_all(&self.memory)?;
+            match threads.stop_all(&self.memory) {
+                Err(refusal) if refusal.may_pass && Instant::now() < end => {
+                    drop(threads);
+                    sleep(pause);
+                    pause = (pause * 2).min(Duration::from_millis(20));
+                    continue;
+                }
+                outcome => outcome?,
+            }
             // Who binds a call, or a library that comes, may have found the old address
             // by now, and write it down later.
             let is_amid = self.is_amid_loader(&threads);
@@ -188,7 +199,11 @@ impl Process {
             rest.retain(is_left);
             if !rest.is_empty() {
                 let mut threads = Threads::of(self.pid);
-                threads.stop_all(&self.memory)?;
+                let end = Instant::now() + patience;
+                patiently(end, || {
+                    threads.release();
+                    threads.stop_all(&self.memory)
+                })?;
                 changed += self.change(&threads, &rest)?;
             }
         }
@@ -226,20 +241,27 @@ impl Process {
 pub fn attach(pid: u32, wanted: &Wanted) -> Outcome<Attached> {
     let mut process = Process::open(pid, wanted.patience)?;
     process.check()?;
-    let mut old = Vec::new();
-    for library in Library::all(pid, &process.memory)? {
-        let state = State::of(library.life(&process.memory)?);
-        old.push((library, state));
-    }
-    if old.iter().any(|(_, state)| *state == State::Stopped) {
-        // Its calls must not go on to a new one.
+    let old = Library::all(pid, &process.memory)?;
+    let state = |library: &Library| library.life(&process.memory).map(State::of);
+    let states = old.iter().map(state).collect::<Outcome<Vec<_>>>()?;
+    if states.iter().any(|state| *state != State::Alive) {
+        // Its calls must not go on to a new one. One that has not begun has other settings.
         detach_from(&mut process, wanted.patience)?;
+        for (library, state) in old.iter().zip(&states) {
+            if *state == State::Waiting {
+                library.stop_waiting(&process.memory)?;
+            }
+        }
         process.look(wanted.patience)?;
     }
     let count = old.len();
-    let alive = old.into_iter().find(|(_, state)| *state != State::Stopped);
+    let is_alive = |library: &Library| {
+        let life = library.life(&process.memory);
+        life.is_ok_and(|life| State::of(life) == State::Alive)
+    };
+    let alive = old.into_iter().find(is_alive);
     let (library, is_new) = match alive {
-        Some((library, _)) => (library, false),
+        Some(library) => (library, false),
         None => (process.load(wanted, count)?, true),
     };
     // The two words are beside each other.
@@ -314,6 +336,6 @@ pub fn state(pid: u32) -> Option<State> {
         .iter()
         .filter_map(|library| library.life(&memory).ok());
     let mut states: Vec<State> = states.map(State::of).collect();
-    states.sort_by_key(|state| *state == State::Stopped);
+    states.sort_by_key(|state| *state != State::Alive);
     states.first().copied()
 }

@@ -5,7 +5,6 @@
 //! waiting, as after any other stop.
 
 use std::io;
-use std::time::{Duration, Instant};
 
 use crate::arch::{Registers, SYSTEM_CALL, mask, request, set_mask};
 use crate::memory::Memory;
@@ -20,9 +19,6 @@ pub struct Remote<'a> {
     instruction: u64,
     is_over: bool,
 }
-
-/// No call takes longer.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 impl<'a> Remote<'a> {
     /// Takes a thread that is stopped; `code` is where a system call's instruction can be
@@ -56,14 +52,12 @@ impl<'a> Remote<'a> {
         })
     }
 
-    /// To the beginning or the end of a call.
+    /// To the beginning or the end of a call, however long that takes: a thread that is let
+    /// go amid it has registers of ours.
     fn step(&mut self) -> Outcome<()> {
         self.thread.go_on(request::TO_CALL, 0);
         loop {
-            match self
-                .thread
-                .wait(request::TO_CALL, Instant::now() + PATIENCE)?
-            {
+            match self.thread.wait(request::TO_CALL, None)? {
                 Stop::Call => return Ok(()),
                 Stop::Gone => return Err(gone()),
                 // With its process, by a signal: the kernel sees to it when we are gone.
@@ -85,10 +79,7 @@ impl<'a> Remote<'a> {
         self.thread.interrupt();
         self.thread.go_on(request::GO_ON, 0);
         loop {
-            match self
-                .thread
-                .wait(request::GO_ON, Instant::now() + PATIENCE)?
-            {
+            match self.thread.wait(request::GO_ON, None)? {
                 Stop::Asked { .. } => break,
                 Stop::Gone => return Err(gone()),
                 Stop::Call => self.thread.go_on(request::GO_ON, 0),

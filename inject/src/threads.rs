@@ -4,19 +4,19 @@
 //! signal. Signals of its own that come meanwhile it gets as if nobody looked. A system
 //! call that was waiting goes on waiting when the thread goes on.
 
-use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::arch::{Registers, SYSTEM_CALL, request, trace};
-use crate::memory::Memory;
-use crate::{Outcome, Refusal};
+use crate::arch::{Registers, SYSTEM_CALL, is_dispatched, request, sequence, trace};
+use crate::memory::{Memory, word_in};
+use crate::tasks::{may_stop, status, tids};
+use crate::{Outcome, Refusal, patiently};
 
 /// System calls are told apart from a debugger's signal.
 const TELL_CALLS: u64 = 1;
 /// Of a stop that is no signal's, or is told by this bit.
 const STOPPED: i32 = 128;
 /// How long a thread takes to stop that can stop.
-const AT_ONCE: Duration = Duration::from_millis(500);
+const AT_ONCE: Duration = Duration::from_millis(100);
 
 /// A thread that is traced.
 pub struct Thread {
@@ -38,17 +38,56 @@ pub enum Stop {
 
 impl Thread {
     /// Begins to trace it; nothing if it is gone.
-    pub fn seize(tid: u32) -> Outcome<Option<Self>> {
-        match trace(request::SEIZE, tid, 0, TELL_CALLS) {
-            Ok(()) => Ok(Some(Self {
-                tid,
-                registers: None,
-            })),
-            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(None),
-            Err(error) => Err(Refusal::new(
+    pub fn seize(pid: u32, tid: u32) -> Outcome<Option<Self>> {
+        let thread = Self {
+            tid,
+            registers: None,
+        };
+        let Err(error) = trace(request::SEIZE, tid, 0, TELL_CALLS) else {
+            return Ok(Some(thread));
+        };
+        let Some(status) = status(pid, tid) else {
+            return Ok(None);
+        };
+        let tracer = status.number("TracerPid").unwrap_or(0);
+        match () {
+            () if error.raw_os_error() == Some(libc::ESRCH) => Ok(None),
+            // It did not stop when it was asked before.
+            () if tracer == own_number() => Ok(Some(thread)),
+            () if tracer != 0 => Err(Refusal::for_now(
+                format!("process {tracer} traces it, and there can be only one"),
+                "end that debugger or strace first",
+            )),
+            // Just ending, perhaps.
+            () => Err(Refusal::for_now(
                 format!("the kernel does not let it be traced: {error}"),
                 "run memlog as root, or in a container with `--cap-add SYS_PTRACE`",
             )),
+        }
+    }
+
+    /// Whether it can make calls for us: it is not in a sequence that must begin anew when
+    /// it is interrupted, of which the kernel would lose sight, and its calls are the
+    /// kernel's.
+    pub fn can_call(&self, memory: &Memory) -> bool {
+        let Some(registers) = self.registers else {
+            return false;
+        };
+        if is_dispatched(self.tid) {
+            return false;
+        }
+        let told = sequence(self.tid).map(|at| memory.word(at.wrapping_add(8)));
+        match told {
+            None | Some(Ok(0)) => true,
+            Some(Ok(at)) => {
+                let within = |bytes: &[u8]| {
+                    let (start, length) = (word_in(bytes, 8)?, word_in(bytes, 16)?);
+                    Some(registers.pc().wrapping_sub(start) < length)
+                };
+                let bytes = memory.bytes(at, 32);
+                bytes.is_ok_and(|bytes| within(&bytes) == Some(false))
+            }
+            Some(Err(_)) => false,
         }
     }
 
@@ -63,9 +102,9 @@ impl Thread {
         let _ = trace(request, self.tid, 0, signal as u64);
     }
 
-    /// Waits until it stops in a way that was asked for; after a signal of its own it goes
-    /// on by this request.
-    pub fn wait(&self, request: u32, end: Instant) -> Outcome<Stop> {
+    /// Waits until it stops in a way that was asked for, or until this moment; after a
+    /// signal of its own it goes on by this request.
+    pub fn wait(&self, request: u32, end: Option<Instant>) -> Outcome<Stop> {
         let mut pause = Duration::from_micros(5);
         loop {
             let mut status = 0;
@@ -82,8 +121,8 @@ impl Thread {
                 return Ok(Stop::Gone);
             }
             if got == 0 {
-                if Instant::now() >= end {
-                    return Err(Refusal::new(
+                if end.is_some_and(|end| Instant::now() >= end) {
+                    return Err(Refusal::for_now(
                         format!("its thread {} does not stop", self.tid),
                         "it waits for a disk, or for a child of vfork: try again later",
                     ));
@@ -111,6 +150,8 @@ pub struct Threads {
     pid: u32,
     /// Those that are stopped.
     pub all: Vec<Thread>,
+    /// Those that did not stop when they were asked.
+    late: Vec<Thread>,
     /// When they began to stand still.
     pub since: Option<Instant>,
 }
@@ -121,35 +162,60 @@ impl Threads {
         Self {
             pid,
             all: Vec::new(),
+            late: Vec::new(),
             since: None,
         }
     }
 
     /// Stops one that can do system calls for us.
-    pub fn stop_one(&mut self, memory: &Memory) -> Outcome<()> {
-        let mut why = None;
-        for tid in tids(self.pid) {
-            let Some(thread) = Thread::seize(tid)? else {
-                continue;
-            };
-            thread.interrupt();
-            match self.stopped(thread, memory) {
-                Ok(true) => return Ok(()),
-                Ok(false) => {}
-                Err(refusal) => why = Some(refusal),
+    pub fn stop_one(&mut self, memory: &Memory, patience: Duration) -> Outcome<()> {
+        let pid = self.pid;
+        patiently(Instant::now() + patience, || {
+            let mut why = None;
+            for tid in tids(pid) {
+                match self.stop_for_calls(tid, memory) {
+                    Ok(true) => return Ok(()),
+                    Ok(false) => {}
+                    Err(refusal) => why = Some(refusal),
+                }
+                self.release();
             }
-        }
-        Err(why.unwrap_or_else(ended))
+            Err(why.unwrap_or_else(|| match tids(pid).is_empty() {
+                true => ended(),
+                false => Refusal::for_now(
+                    "none of its threads can make a system call for memlog: they dispatch them \
+                     themselves, or are amid what cannot be interrupted",
+                    "start the program with `memlog record`",
+                ),
+            }))
+        })
+    }
+
+    fn stop_for_calls(&mut self, tid: u32, memory: &Memory) -> Outcome<bool> {
+        may_stop(self.pid, tid)?;
+        let Some(thread) = Thread::seize(self.pid, tid)? else {
+            return Ok(false);
+        };
+        thread.interrupt();
+        let is_stopped = self.stopped(thread, memory)?;
+        Ok(is_stopped
+            && self
+                .all
+                .last()
+                .is_some_and(|thread| thread.can_call(memory)))
     }
 
     /// Stops all of them, those that come meanwhile too.
     pub fn stop_all(&mut self, memory: &Memory) -> Outcome<()> {
         loop {
+            let mut new = tids(self.pid);
+            new.retain(|&tid| self.all.iter().all(|thread| thread.tid != tid));
+            for &tid in &new {
+                may_stop(self.pid, tid)?;
+            }
             let mut asked = Vec::new();
-            for tid in tids(self.pid) {
-                if !self.all.iter().any(|thread| thread.tid == tid)
-                    && let Some(thread) = Thread::seize(tid)?
-                {
+            for tid in new {
+                if let Some(thread) = Thread::seize(self.pid, tid)? {
                     self.since.get_or_insert_with(Instant::now);
                     thread.interrupt();
                     asked.push(thread);
@@ -158,9 +224,13 @@ impl Threads {
             if asked.is_empty() {
                 break;
             }
+            let mut outcome = Ok(());
             for thread in asked {
-                self.stopped(thread, memory)?;
+                // The others were asked as well, and are let go with them.
+                let stopped = self.stopped(thread, memory).map(|_| ());
+                outcome = outcome.and(stopped);
             }
+            outcome?;
         }
         match self.all.is_empty() {
             true => Err(ended()),
@@ -170,7 +240,14 @@ impl Threads {
 
     /// Waits for one; false if it is gone.
     fn stopped(&mut self, mut thread: Thread, memory: &Memory) -> Outcome<bool> {
-        match thread.wait(request::GO_ON, Instant::now() + AT_ONCE)? {
+        let stop = match thread.wait(request::GO_ON, Some(Instant::now() + AT_ONCE)) {
+            Ok(stop) => stop,
+            Err(refusal) => {
+                self.late.push(thread);
+                return Err(refusal);
+            }
+        };
+        match stop {
             Stop::Gone => return Ok(false),
             Stop::Call => {}
             Stop::Asked { by_signal: true } => {
@@ -202,6 +279,13 @@ impl Threads {
         for thread in self.all.drain(..) {
             thread.go_on(request::DETACH, 0);
         }
+        for thread in self.late.drain(..) {
+            // It stops as soon as it can, and the kernel lets only those go that stand.
+            let end = Instant::now() + AT_ONCE;
+            if thread.wait(request::GO_ON, Some(end)).is_ok() {
+                thread.go_on(request::DETACH, 0);
+            }
+        }
         self.since = None;
     }
 }
@@ -216,10 +300,10 @@ fn ended() -> Refusal {
     Refusal::new("it has ended", "there is nothing to record")
 }
 
-/// The threads that there are now.
-fn tids(pid: u32) -> Vec<u32> {
-    let entries = fs::read_dir(format!("/proc/{pid}/task"));
-    let entries = entries.into_iter().flatten().flatten();
-    let tids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    tids.collect()
+/// The number of this thread, which is the one that traces.
+fn own_number() -> u64 {
+    // SAFETY: takes nothing.
+    #[allow(unsafe_code)]
+    let number = unsafe { libc::gettid() };
+    number as u64
 }

@@ -35,6 +35,7 @@ handler! {
         let Some(real) = next::<extern "C" fn() -> i32>(frame, Door::Fork) else {
             return -1;
         };
+        session::tidy_word();
         // A forked child that forks again will live: the grandchild's log has
         // to name one.
         make_deferred_log();
@@ -65,6 +66,7 @@ fn note_fork(frame: &DoorFrame, child: u32) {
 
 /// By libc's own fork, whose child's number nobody is told.
 fn note_inner_fork(frame: &DoorFrame) {
+    session::tidy_word();
     make_deferred_log();
     note_fork(frame, 0);
 }

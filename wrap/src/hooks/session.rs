@@ -153,6 +153,14 @@ unsafe fn own_word() -> &'static mut u64 {
     }
 }
 
+/// Before a fork, whose child takes what stands in the word for its own.
+pub fn tidy_word() {
+    if is_alive() && attached::is_attached() {
+        // SAFETY: life is On, so the thread pointer is set up.
+        unsafe { own_word() };
+    }
+}
+
 /// A stream for this thread's first call.
 fn claim(word: &mut u64, tid: u32, stack: Bounds) -> Admission {
     let Some(slot) = RECORDER.log.streams.claim(&RECORDER.log, tid, true) else {
@@ -163,6 +171,9 @@ fn claim(word: &mut u64, tid: u32, stack: Bounds) -> Admission {
     let stream = unsafe { &mut *slot.body.get() };
     stream.adopt(slot.holder.load(Ordering::Relaxed));
     stream.stack = stack;
+    // SAFETY: life is On, so the thread pointer is set up.
+    let told = unsafe { attached::told_number() };
+    slot.told.store(told, Ordering::Relaxed);
     *word = slot as *const Slot as u64;
     Admission::Record(Session {
         slot,

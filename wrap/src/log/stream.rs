@@ -51,6 +51,9 @@ pub struct Slot {
     /// Where the holder's own data lies, if it is his alone: whoever has it
     /// there comes after him.
     pub home: AtomicUsize,
+    /// The number that the C library has the holder under, in a program that was attached
+    /// to. In a child by clone(2) alone it stays the parent's.
+    pub told: AtomicU32,
     /// By which name its thread was told of last, see [`mark_of`].
     pub named: AtomicU64,
     /// Made ahead, and held by nobody so far.

@@ -21,7 +21,6 @@ use crate::process::usable;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use memlog_format::attach::{HAS_HEADERS, HAS_USABLE, MARK, TEXT_BYTES, WORDS, Word};
-use memlog_lockfree::claims::UNKNOWN_TID;
 
 /// The block, by [`Word`].
 #[repr(C)]
@@ -82,6 +81,25 @@ pub fn is_attached() -> bool {
     memlog_attach.number.load(Ordering::Relaxed) != 0
 }
 
+/// The number that the C library has the calling thread under, in a program that was
+/// attached to; else 0.
+///
+/// # Safety
+/// The thread pointer is set up.
+#[inline]
+pub unsafe fn told_number() -> u32 {
+    match memlog_attach.number.load(Ordering::Relaxed) {
+        0 => 0,
+        // SAFETY: by the caller; the C library keeps the number there for as long as the
+        // thread lives.
+        at => unsafe {
+            *(arch::memlog_tls_word() as *const u8)
+                .wrapping_add(at)
+                .cast::<u32>()
+        },
+    }
+}
+
 /// Whether this stream, by the word of the calling thread, is that of a thread which had
 /// this one's memory before.
 ///
@@ -89,19 +107,8 @@ pub fn is_attached() -> bool {
 /// The thread pointer is set up.
 #[inline]
 pub unsafe fn is_anothers(slot: &Slot) -> bool {
-    let number = memlog_attach.number.load(Ordering::Relaxed);
-    if number == 0 {
-        return false;
-    }
-    let holder = slot.holder.load(Ordering::Relaxed);
-    // SAFETY: by the caller; the C library keeps the number there for as long as the
-    // thread lives.
-    let own = unsafe {
-        *(arch::memlog_tls_word() as *const u8)
-            .wrapping_add(number)
-            .cast::<u32>()
-    };
-    holder != own && holder < UNKNOWN_TID
+    // SAFETY: by the caller.
+    slot.told.load(Ordering::Relaxed) != unsafe { told_number() }
 }
 
 /// Takes up what is known of the functions behind the doors: errno's, and whether malloc
