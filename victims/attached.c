@@ -25,9 +25,15 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <link.h>
+#include <linux/filter.h>
 #include <linux/futex.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/prctl.h>
 
-static atomic_int is_over;
+static atomic_int is_over, is_filtered, stuck_in = -1;
+static void *(*volatile asked_for)(size_t);
 static atomic_ulong turns;
 
 static void wrong(const char *what)
@@ -330,11 +336,126 @@ static void *sleeps(void *nothing)
     return nothing;
 }
 
+/* A filter of this thread alone, which allows all. */
+static void *filtered(void *nothing)
+{
+    struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog program = {1, &allow};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+        wrong("a filter");
+    is_filtered = 1;
+    return churn(nothing);
+}
+
+/* A transfer that nobody takes until the end: it is whole, or all of it is lost. */
+static void *stuck(void *nothing)
+{
+    enum { BYTES = 1 << 20 };
+    static char bytes[BYTES];
+    int pair[2];
+    if (pipe(pair))
+        wrong("pipe");
+    stuck_in = pair[0];
+    if (write(pair[1], bytes, BYTES) != BYTES)
+        wrong("a write was cut short");
+    return nothing;
+}
+
+static void *takes(void *nothing)
+{
+    char bytes[4096];
+    for (long left = 1 << 20; left > 0;) {
+        if (!is_over || stuck_in < 0) {
+            usleep(10000);
+            continue;
+        }
+        long got = read(stuck_in, bytes, sizeof bytes);
+        if (got <= 0)
+            wrong("read");
+        left -= got;
+    }
+    return nothing;
+}
+
+/* Children that the C library knows nothing of. */
+static int allocates(void *nothing)
+{
+    (void)nothing;
+    for (int at = 0; at < 20000; at++) {
+        void *volatile block = malloc(100);
+        free(block);
+    }
+    _exit(0);
+}
+
+static void *clones(void *nothing)
+{
+    enum { BYTES = 1 << 18 };
+    static char stack[BYTES] __attribute__((aligned(16)));
+    while (!is_over) {
+        int child = clone(allocates, stack + BYTES, SIGCHLD, NULL), status;
+        if (child < 0 || waitpid(child, &status, 0) != child || status)
+            wrong("a child by clone");
+        usleep(30000);
+        turns++;
+    }
+    return nothing;
+}
+
+/* By an address that the loader was asked for. */
+static void *asks(void *nothing)
+{
+    while (!is_over) {
+        free(asked_for(100));
+        usleep(1000);
+    }
+    return nothing;
+}
+
+static void *first(void *nothing)
+{
+    void *volatile block = malloc(10);
+    free(block);
+    return nothing;
+}
+
+static void *heir(void *nothing)
+{
+    int child = fork(), status;
+    if (child == 0)
+        allocates(NULL);
+    if (waitpid(child, &status, 0) != child || status)
+        wrong("a child of an heir");
+    return nothing;
+}
+
+/* A thread has the stack of one that ended, whose place in the log another one has now,
+ * and forks before it allocates. */
+static void heirs(void)
+{
+    pthread_t thread, other;
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 1 << 18);
+    pthread_create(&thread, NULL, first, NULL);
+    pthread_join(thread, NULL);
+    pthread_create(&other, &small, churn, NULL);
+    usleep(20000);
+    pthread_create(&thread, NULL, heir, NULL);
+    pthread_join(thread, NULL);
+    printf("forked\n");
+}
+
 static const struct { const char *name; void *(*body)(void *); int threads; } ways[] = {
     {"idle", sleeps, 0}, {"churn", churn, 1}, {"threads", churn, 8}, {"breed", breed, 2},
     {"signals", signals, 1}, {"loads", loads, 2}, {"naps", naps, 1}, {"polls", polls, 1},
     {"epolls", epolls, 1}, {"reads", reads, 1}, {"waits", waits, 1}, {"clocks", clocks, 1},
     {"computes", computes, 2}, {"forks", forks, 1}, {"eats", eats, 1},
+};
+
+/* What is not for the way of all. */
+static const struct { const char *name; void *(*body)(void *); } odd_ways[] = {
+    {"filtered", filtered}, {"stuck", stuck}, {"stuck", takes}, {"clones", clones}, {"asks", asks},
 };
 
 static void *volatile kept[500];
@@ -377,6 +498,18 @@ int main(int argc, char **argv)
             if (pthread_create(&threads[count++], NULL, ways[way].body, (void *)(size_t)(number + 1)))
                 wrong("no thread");
     }
+    asked_for = (void *(*)(size_t))dlsym(RTLD_DEFAULT, "malloc");
+    for (size_t way = 0; way < sizeof odd_ways / sizeof *odd_ways; way++)
+        if (!strcmp(argv[1], odd_ways[way].name) && pthread_create(&threads[count++], NULL, odd_ways[way].body, NULL))
+            wrong("no thread");
+    while (!strcmp(argv[1], "filtered") && !is_filtered)
+        usleep(1000);
+    struct link_map *last = _r_debug.r_map;
+    while (last->l_next)
+        last = last->l_next;
+    /* A list of libraries that has no end. */
+    if (!strcmp(argv[1], "ring"))
+        last->l_next = _r_debug.r_map;
     setvbuf(stdout, NULL, _IOLBF, 0);
     printf("ready\n");
     char line[64];
@@ -390,12 +523,16 @@ int main(int argc, char **argv)
                 if (at == 99)
                     printf("freed\n");
             }
+        else if (!strcmp(line, "heirs\n"))
+            heirs();
         else if (!strcmp(line, "turns\n"))
             printf("%lu\n", (unsigned long)turns);
         else
             break;
     }
     is_over = 1;
+    if (!strcmp(argv[1], "ring"))
+        last->l_next = NULL;
     for (int at = 0; at < count; at++)
         pthread_join(threads[at], NULL);
     printf("over after %lu turns\n", (unsigned long)turns);

@@ -92,15 +92,19 @@ pub struct Wanted<'a> {
 /// Leads the calls of a process to a recorder: to the one that came with an earlier
 /// attaching, or to a new one.
 pub fn attach(pid: u32, wanted: &Wanted) -> Outcome<Attached> {
-    checks::look(pid)?;
-    alone(pid, wanted.patience, || redirect::attach(pid, wanted))
+    alone(pid, wanted.patience, || {
+        checks::look(pid)?;
+        redirect::attach(pid, wanted)
+    })
 }
 
 /// Leads them past it again; `for_good` where it could not say in its log that recording is
 /// off.
 pub fn detach(pid: u32, patience: Duration, for_good: bool) -> Outcome<Attached> {
-    checks::may_trace(pid)?;
-    alone(pid, patience, || redirect::detach(pid, patience, for_good))
+    alone(pid, patience, || {
+        checks::may_trace(pid)?;
+        redirect::detach(pid, patience, for_good)
+    })
 }
 
 /// What the recorder does in a process that was attached to; nothing if none was.

@@ -3,6 +3,7 @@
 
 mod alive;
 mod counted;
+mod odd;
 mod refused;
 #[path = "../sites/mod.rs"]
 mod sites;

@@ -144,4 +144,24 @@ fn filtered_programs_are_left_alone() {
     let living = Living::start(command);
     refuses(&folder, &living.pid(), "seccomp");
     living.ends_well("filtered");
+    // Of one thread alone.
+    let living = Living::way(&folder, "filtered");
+    refuses(&folder, &living.pid(), "seccomp");
+    living.ends_well("a filtered thread");
+}
+
+/// A write that waits would say how much was written so far.
+#[test]
+fn transfers_are_not_cut_short() {
+    let folder = Folder::new("attach-stuck");
+    built(&folder);
+    let living = Living::way(&folder, "stuck");
+    let pid = living.pid();
+    // It is amid the write by then.
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    for command in ["attach", "attach", "attach"] {
+        let (text, is_fine) = memlog(&folder, &[command, &pid, "--wait", "200ms"]);
+        assert!(!is_fine && text.contains("cut short"), "{text}");
+    }
+    living.ends_well("stuck");
 }
