@@ -10,6 +10,7 @@ module memlog
   private
   public :: memlog_mark, memlog_snapshot, memlog_sync, memlog_start, memlog_stop
   public :: memlog_name_thread, memlog_is_recording
+  public :: memlog_scope_begin, memlog_scope_end
 
   interface
     subroutine mark(name) bind(c, name="memlog_fortran_mark")
@@ -28,6 +29,12 @@ module memlog
       import :: c_char
       character(kind=c_char), intent(in) :: name(*)
     end subroutine
+    subroutine scope_begin(name) bind(c, name="memlog_fortran_scope_begin")
+      import :: c_char
+      character(kind=c_char), intent(in) :: name(*)
+    end subroutine
+    subroutine memlog_scope_end() bind(c, name="memlog_fortran_scope_end")
+    end subroutine
     function is_recording() bind(c, name="memlog_fortran_is_recording")
       import :: c_int
       integer(c_int) :: is_recording
@@ -44,6 +51,11 @@ contains
   subroutine memlog_name_thread(name)
     character(len=*), intent(in) :: name
     call name_thread(trim(name) // c_null_char)
+  end subroutine
+
+  subroutine memlog_scope_begin(name)
+    character(len=*), intent(in) :: name
+    call scope_begin(trim(name) // c_null_char)
   end subroutine
 
   logical function memlog_is_recording()

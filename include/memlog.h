@@ -12,9 +12,14 @@
  *                                  allocated in between is not known
  *   memlog_name_thread("loader")   a name for the calling thread, of 32 bytes at most
  *   memlog_is_recording()          1 or 0
+ *   memlog_scope_begin("load")     what the calling thread allocates from here on, up to
+ *   memlog_scope_end()             the end, has this tag: memlog table --by scope. Scopes
+ *                                  may stand within each other: load/parse
+ *   memlog::scope one("load");     the same in C++, up to the end of the block
  *
  * Any thread may call them at any time, in a signal handler too. They do not change
- * errno. The name of a mark has 128 bytes at most.
+ * errno. The name of a mark has 128 bytes at most, and so have those of all scopes that
+ * a thread is in, of which 16 are told.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #ifndef MEMLOG_H
@@ -29,6 +34,8 @@
 #define memlog_stop() ((void)0)
 #define memlog_name_thread(name) ((void)(name))
 #define memlog_is_recording() 0
+#define memlog_scope_begin(name) ((void)(name))
+#define memlog_scope_end() ((void)0)
 
 #else
 
@@ -51,6 +58,8 @@ extern void memlog_start(void) __attribute__((weak));
 extern void memlog_stop(void) __attribute__((weak));
 extern void memlog_name_thread(const char *) __attribute__((weak));
 extern int memlog_is_recording(void) __attribute__((weak));
+extern void memlog_scope_begin(const char *) __attribute__((weak));
+extern void memlog_scope_end(void) __attribute__((weak));
 
 /* How the C library hands out loaded modules: the beginning of its dl_phdr_info. Under a
  * name of our own, for whoever has included <link.h> with another set of features. */
@@ -173,6 +182,16 @@ __attribute__((unused)) static int memlog_call_is_recording_(void) {
     MEMLOG_FUNCTION_(memlog_is_recording, asked)
     return function.word != 1 && function.asked();
 }
+__attribute__((unused)) static void memlog_call_scope_begin_(const char *name) {
+    MEMLOG_FUNCTION_(memlog_scope_begin, of_text)
+    if (function.word != 1)
+        function.of_text(name);
+}
+__attribute__((unused)) static void memlog_call_scope_end_(void) {
+    MEMLOG_FUNCTION_(memlog_scope_end, of_nothing)
+    if (function.word != 1)
+        function.of_nothing();
+}
 
 #undef MEMLOG_AT_
 #undef MEMLOG_FUNCTION_
@@ -184,6 +203,26 @@ __attribute__((unused)) static int memlog_call_is_recording_(void) {
 #define memlog_stop() memlog_call_stop_()
 #define memlog_name_thread(name) memlog_call_name_thread_(name)
 #define memlog_is_recording() memlog_call_is_recording_()
+#define memlog_scope_begin(name) memlog_call_scope_begin_(name)
+#define memlog_scope_end() memlog_call_scope_end_()
 
 #endif
+
+#ifdef __cplusplus
+namespace memlog {
+namespace { /* Each file has its own, as it has its own calls. */
+/* What is allocated while it is there has this tag; an exception ends it too. */
+class scope {
+  public:
+    explicit scope(const char *name) { memlog_scope_begin(name); }
+    ~scope() { memlog_scope_end(); }
+
+  private:
+    scope(const scope &);
+    scope &operator=(const scope &);
+};
+}
+}
+#endif
+
 #endif

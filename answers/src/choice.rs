@@ -45,6 +45,8 @@ pub enum Test {
     ReleaseStack(Arc<Vec<bool>>),
     /// The thread that asked is one of these, by its place.
     Thread(Arc<Vec<bool>>),
+    /// The tag of its thread is one of these.
+    Scope(Arc<Vec<bool>>),
     /// The thread that released it is one of these.
     Releaser(Arc<Vec<bool>>),
     /// The function that was called is one of these, by its number.
@@ -140,6 +142,7 @@ fn columns_of(test: &Test) -> Columns {
         Test::Stack(_) => of(&[Column::Stack]),
         Test::ReleaseStack(_) => of(&[Column::ReleaseStack]),
         Test::Thread(_) => of(&[Column::Thread]),
+        Test::Scope(_) => of(&[Column::Scope]),
         Test::Releaser(_) => of(&[Column::Releaser, Column::Died]),
         Test::Api(_) | Test::Alignment(..) | Test::Temporary | Test::Moved => of(&[Column::Flags]),
         Test::Access(_) | Test::Backing => of(&[Column::Flags]),
@@ -244,6 +247,9 @@ fn answers(test: &Test, world: &World, rows: &Rows) -> Vec<bool> {
             .map(|place| place > 0 && is_in(set, world.number(place - 1).into()))
             .collect(),
         Test::Thread(set) => column(Column::Thread)
+            .map(|place| is_in(set, place))
+            .collect(),
+        Test::Scope(set) => column(Column::Scope)
             .map(|place| is_in(set, place))
             .collect(),
         Test::Releaser(set) => column(Column::Releaser)

@@ -37,6 +37,7 @@ pub fn grouped(world: &World, choice: &Choice, by: By) -> Result<Vec<Group>, Una
     let size = |rows: &Rows, row: usize| rows.get(Column::Size, row);
     let api = |rows: &Rows, row: usize| Flags(rows.get(Column::Flags, row)).api() as u64;
     let thread = |rows: &Rows, row: usize| rows.get(Column::Thread, row);
+    let scope = |rows: &Rows, row: usize| rows.get(Column::Scope, row);
     let alignment = |rows: &Rows, row: usize| Flags(rows.get(Column::Flags, row)).alignment();
     let releaser = |rows: &Rows, row: usize| match rows.get(Column::Died, row) {
         NEVER => NEVER,
@@ -49,6 +50,9 @@ pub fn grouped(world: &World, choice: &Choice, by: By) -> Result<Vec<Group>, Una
         }),
         By::Thread => by_value(world, choice, Column::Thread, thread, |place| {
             world.thread(place as usize)
+        }),
+        By::Scope => by_value(world, choice, Column::Scope, scope, |place| {
+            world.scope(place as usize)
         }),
         By::Alignment => by_value(
             world,

@@ -31,6 +31,8 @@ pub enum By {
     Size,
     /// The thread that asked.
     Thread,
+    /// The tag of the thread that asked: the scopes that it was in.
+    Scope,
     /// The function of the allocator that was called.
     Kind,
     /// What the address was to be a multiple of.
@@ -51,7 +53,7 @@ pub enum By {
 
 impl By {
     /// All of them by their words, those of stacks first.
-    pub const ALL: [(&str, Self); 17] = [
+    pub const ALL: [(&str, Self); 18] = [
         ("function", Self::Function),
         ("file", Self::File),
         ("line", Self::Line),
@@ -61,6 +63,7 @@ impl By {
         ("static-init", Self::StaticInit),
         ("size", Self::Size),
         ("thread", Self::Thread),
+        ("scope", Self::Scope),
         ("kind", Self::Kind),
         ("alignment", Self::Alignment),
         ("freed-by", Self::FreedBy),

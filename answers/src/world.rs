@@ -68,6 +68,8 @@ pub struct World<'t, 'b> {
     pub modules: Vec<String>,
     /// The threads as they are told, by their places.
     pub threads: Vec<String>,
+    /// The tags of threads as they are told, by their places.
+    pub scopes: Vec<String>,
     /// The peaks.
     pub moments: Moments,
     /// Nanoseconds of a tick.
@@ -94,6 +96,7 @@ impl<'t, 'b> World<'t, 'b> {
             names: Vec::new(),
             modules: Vec::new(),
             threads: Vec::new(),
+            scopes: Vec::new(),
             moments,
             tick_ns,
             is_fine: tick_ns < 1000,
@@ -237,6 +240,12 @@ impl<'t, 'b> World<'t, 'b> {
     pub fn thread(&self, place: usize) -> String {
         let thread = self.threads.get(place);
         thread.map_or("?", String::as_str).to_owned()
+    }
+
+    /// The tag of a thread.
+    pub fn scope(&self, place: usize) -> String {
+        let scope = self.scopes.get(place);
+        scope.map_or("?", String::as_str).to_owned()
     }
 }
 

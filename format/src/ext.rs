@@ -162,6 +162,9 @@ pub enum Ext<'a> {
     Switch(Switch),
     /// Recording went off amid the realloc that was announced: what it gave is not told.
     Unseen,
+    /// From here on what the stream's thread allocates has this tag, up to the next of
+    /// these, the next THREAD, or the chunk's end. Empty: none.
+    Scope(&'a [u8]),
     /// A record of a newer memlog.
     Unknown {
         /// Its type, from 1 to 31.
@@ -185,6 +188,7 @@ const FAILED: u8 = 11;
 const PASSED: u8 = 12;
 const SWITCH: u8 = 13;
 const UNSEEN: u8 = 15;
+const SCOPE: u8 = 16;
 
 impl<'a> Ext<'a> {
     /// The type in the tag.
@@ -206,6 +210,7 @@ impl<'a> Ext<'a> {
             Ext::Passed(_) => PASSED,
             Ext::Switch(_) => SWITCH,
             Ext::Unseen => UNSEEN,
+            Ext::Scope(_) => SCOPE,
             Ext::Unknown { kind, .. } => kind & 31,
         }
     }
@@ -232,7 +237,9 @@ impl<'a> Ext<'a> {
                 out.u8(reason);
             }
             Ext::Ledger(entry) => put_ledger(out, &entry),
-            Ext::Mark(text) => out.bytes(text.get(..MAX_TEXT).unwrap_or(text)),
+            Ext::Mark(text) | Ext::Scope(text) => {
+                out.bytes(text.get(..MAX_TEXT).unwrap_or(text));
+            }
             Ext::Limit(limit) => limit.put(out),
             Ext::Failed(failure) => failure.put(out),
             Ext::Passed(passed) => passed.put(out),
@@ -285,6 +292,7 @@ impl<'a> Ext<'a> {
                 None => Ext::Unknown { kind, payload },
             },
             UNSEEN => Ext::Unseen,
+            SCOPE => Ext::Scope(bytes.rest()),
             _ => Ext::Unknown { kind, payload },
         })
     }

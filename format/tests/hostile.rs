@@ -73,7 +73,9 @@ fn likely() -> impl Strategy<Value = Vec<u8>> {
 /// Events whose encoding says all there is to say about them.
 fn is_faithful(event: &Event) -> bool {
     match event {
-        Event::Ext(Ext::Thread { name: text, .. } | Ext::Mark(text)) => text.len() <= 128,
+        Event::Ext(Ext::Thread { name: text, .. } | Ext::Mark(text) | Ext::Scope(text)) => {
+            text.len() <= 128
+        }
         Event::Ext(Ext::Limit(limit)) => limit.name.len() <= 128,
         // A LIMIT, a FAILED or a PASSED of a newer memlog is one.
         Event::Ext(Ext::Unknown { kind, payload }) => *kind > 9 && payload.len() <= 160,

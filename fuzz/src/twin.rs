@@ -33,6 +33,7 @@ impl Told {
             Kind::Fork { child } => Kind::Fork { child },
             Kind::Loss { events, reason } => Kind::Loss { events, reason },
             Kind::Mark(_) => Kind::Mark(&[]),
+            Kind::Scope(_) => Kind::Scope(&[]),
             Kind::Limit(limit) => Kind::Limit(Limit { name: &[], ..limit }),
             Kind::Failed(failure) => Kind::Failed(failure),
             Kind::Passed(passed) => Kind::Passed(passed),

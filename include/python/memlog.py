@@ -7,6 +7,8 @@
     memlog.stop(), memlog.start()   # record nothing from now on, and record again
     memlog.name_thread("loader")    # a name for the calling thread, of 32 bytes at most
     memlog.is_recording()           # True or False
+    with memlog.scope("load"):      # what this thread allocates in it has this tag:
+        ...                         # memlog table --by scope
 
 One file, to be copied or installed. Where the program runs without memlog nothing
 happens. memlog.h says more.
@@ -14,7 +16,7 @@ happens. memlog.h says more.
 
 import ctypes
 
-__all__ = ["mark", "snapshot", "sync", "start", "stop", "name_thread", "is_recording"]
+__all__ = ["mark", "snapshot", "sync", "start", "stop", "name_thread", "is_recording", "scope"]
 
 _program = ctypes.CDLL(None)
 
@@ -34,6 +36,8 @@ _start = _function("memlog_start", [])
 _stop = _function("memlog_stop", [])
 _name_thread = _function("memlog_name_thread", [ctypes.c_char_p])
 _is_recording = _function("memlog_is_recording", [], ctypes.c_int)
+_scope_begin = _function("memlog_scope_begin", [ctypes.c_char_p])
+_scope_end = _function("memlog_scope_end", [])
 
 
 def _bytes(name):
@@ -79,3 +83,20 @@ def name_thread(name):
 def is_recording():
     """Whether events are recorded now."""
     return bool(_is_recording and _is_recording())
+
+
+class scope:
+    """What the calling thread allocates within it has this tag. Scopes may stand within
+    each other, and one may be entered again."""
+
+    def __init__(self, name):
+        self._name = _bytes(name)
+
+    def __enter__(self):
+        if _scope_begin:
+            _scope_begin(self._name)
+        return self
+
+    def __exit__(self, *_):
+        if _scope_end:
+            _scope_end()

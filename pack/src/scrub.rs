@@ -16,6 +16,7 @@ pub(crate) struct Scrub {
     secrets: Vec<Vec<u8>>,
     threads: HashMap<Vec<u8>, Vec<u8>>,
     marks: HashMap<Vec<u8>, Vec<u8>>,
+    scopes: HashMap<Vec<u8>, Vec<u8>>,
 }
 
 impl Scrub {
@@ -26,6 +27,7 @@ impl Scrub {
             secrets: hider.secrets().to_vec(),
             threads: HashMap::new(),
             marks: HashMap::new(),
+            scopes: HashMap::new(),
         }
     }
 
@@ -81,6 +83,7 @@ impl Scrub {
         let (text, kind): (&[u8], _) = match ext {
             Ext::Thread { name, .. } => (name, Some((&mut self.threads, "thread"))),
             Ext::Mark(text) => (text, Some((&mut self.marks, "mark"))),
+            Ext::Scope(text) => (text, Some((&mut self.scopes, "scope"))),
             Ext::Limit(limit) => (limit.name, None),
             Ext::Unknown { payload, .. } => return Some((payload, vec![b'x'; payload.len()])),
             _ => return None,

@@ -100,6 +100,7 @@ pub enum TextField {
     Thread,
     FreedBy,
     LastMark,
+    Scope,
     Leaf,
     Function,
     File,
@@ -161,7 +162,7 @@ pub(crate) const GROUP_LEAKED: Field = Field::Ordered(OrderedField::GroupLeaked)
 
 /// All names of the language, in the order of `doc/FILTERS.md`.
 #[rustfmt::skip] // a table
-pub const FIELDS: [FieldEntry; 54] = [
+pub const FIELDS: [FieldEntry; 55] = [
     entry("all", Field::All, "true of every block", "all"),
     // Of a block.
     entry("size", size(SizeField::Size), "bytes, as the program asked for them", "size >= 1MiB"),
@@ -180,6 +181,7 @@ pub const FIELDS: [FieldEntry; 54] = [
     entry("died", moment(MomentField::Died), "when it was released; none if it leaked", "died > heap-peak"),
     entry("alive", Field::Alive, "it was there at a moment, or during a whole range", "alive at rss-peak"),
     entry("last-mark", Field::Text(TextField::LastMark), "the last mark that the program set before it was born; none before the first", "last-mark = \"load\""),
+    entry("scope", Field::Text(TextField::Scope), "a scope that its thread was in, at any depth; `~` asks the names of all, with `/` between", "scope = load"),
     entry("thread", Field::Text(TextField::Thread), "the name of the thread that allocated it; a number is its tid", "thread = worker-3"),
     entry("tid", count(CountField::Tid), "the kernel's number of that thread", "tid = 4711"),
     entry("freed-by", Field::Text(TextField::FreedBy), "the name of the thread that released it; a number is its tid", "freed-by != main"),

@@ -5,6 +5,10 @@
 //! the same chunk. So the cursor looks ahead on a copy of itself, and hands
 //! out either the release or, at the same place, nothing but its number.
 
+mod stand;
+
+pub(crate) use stand::Stand;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -52,17 +56,10 @@ pub(crate) struct Cursor<'a> {
     is_beyond: bool,
     /// A release whose fate did not stand in the log yet when it was read.
     undecided: Option<Release>,
-}
-
-/// Where a cursor stands between two looks at a log that grows.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Stand {
-    tid: u32,
-    deltas: Deltas,
-    announced: bool,
-    undecided: Option<Release>,
-    /// The offset in the file of what is to be read next; 0 before the first chunk.
-    pub(crate) at: usize,
+    /// Whether what is read now is of a scope.
+    is_in_scope: bool,
+    /// The scope of what comes next, where no record of the chunk tells it.
+    scope: Option<&'a [u8]>,
 }
 
 impl<'a> Cursor<'a> {
@@ -92,35 +89,8 @@ impl<'a> Cursor<'a> {
             grows: false,
             is_beyond: false,
             undecided: None,
-        }
-    }
-
-    /// Goes on where it stood; the first of the spans may be the rest of a chunk.
-    pub(crate) fn resume(
-        bytes: &'a [u8],
-        stream: u32,
-        spans: &[Span],
-        (stand, grows): (&Stand, bool),
-    ) -> Self {
-        Self {
-            tid: stand.tid,
-            body_at: stand.at,
-            deltas: stand.deltas,
-            announced: stand.announced,
-            undecided: stand.undecided,
-            grows,
-            ..Self::new(bytes, stream, spans, None)
-        }
-    }
-
-    /// Where it stands.
-    pub(crate) fn stand(&self) -> Stand {
-        Stand {
-            tid: self.tid,
-            deltas: self.deltas,
-            announced: self.announced,
-            undecided: self.undecided,
-            at: self.body_at + self.records.at(),
+            is_in_scope: false,
+            scope: None,
         }
     }
 
@@ -235,6 +205,11 @@ impl<'a> Cursor<'a> {
                 let kind = Some(kind);
                 return Some(Step { gate, tick, kind });
             }
+            if let Some(scope) = self.scope.take() {
+                let (gate, tick) = (Gate::Open, self.deltas.tick);
+                let kind = Some(Kind::Scope(scope));
+                return Some(Step { gate, tick, kind });
+            }
             self.at = HEADER_SIZE + self.records.at();
             let step = match next_whole(&mut self.deltas, &mut self.records, self.body) {
                 Ok(Some(event)) => self.take(event, findings),
@@ -286,7 +261,7 @@ impl<'a> Cursor<'a> {
     fn take_ext(&mut self, ext: Ext<'a>) -> Option<(Gate, Option<Kind<'a>>)> {
         let (gate, kind) = match ext {
             Ext::Thread { tid, name } => {
-                self.tid = tid;
+                (self.tid, self.is_in_scope) = (tid, false);
                 (Gate::Open, Kind::Thread { tid, name })
             }
             Ext::Rss(rss) => (Gate::Numbered(STAMPS, rss.stamp), Kind::Rss(rss)),
@@ -294,6 +269,10 @@ impl<'a> Cursor<'a> {
             Ext::Loss { events, reason } => (Gate::Open, Kind::Loss { events, reason }),
             Ext::Ledger(entry) => (Gate::Numbered(LEDGER, entry.order), Kind::Ledger(entry)),
             Ext::Mark(text) => (Gate::Open, Kind::Mark(text)),
+            Ext::Scope(text) => {
+                self.is_in_scope = !text.is_empty();
+                (Gate::Open, Kind::Scope(text))
+            }
             Ext::Limit(limit) => (Gate::Open, Kind::Limit(limit)),
             Ext::Failed(failure) => (Gate::Open, Kind::Failed(failure)),
             Ext::Passed(passed) => (Gate::Open, Kind::Passed(passed)),
@@ -423,7 +402,11 @@ impl<'a> Cursor<'a> {
         self.came.clear();
         while HEADER_SIZE + self.records.at() < folded.before {
             match self.deltas.next(&mut self.records) {
-                Ok(Some(Event::Ext(Ext::Thread { tid, .. }))) => self.tid = tid,
+                Ok(Some(Event::Ext(Ext::Thread { tid, .. }))) => {
+                    self.tid = tid;
+                    self.scope = Some(&[]);
+                }
+                Ok(Some(Event::Ext(Ext::Scope(text)))) => self.scope = Some(text),
                 // Whether it was revoked may stand behind.
                 Ok(Some(Event::Release(release))) => self.announced = release.announced,
                 Ok(Some(Event::Alloc(_) | Event::Revoke)) => self.announced = false,
@@ -455,10 +438,13 @@ impl<'a> Cursor<'a> {
         let tick = span.header.base_tick.max(self.deltas.tick);
         self.deltas = Deltas::at_start(tick, span.header.base_stamp);
         self.announced = false;
+        // Each chunk tells its own.
+        self.scope = std::mem::take(&mut self.is_in_scope).then_some(&[]);
         if span.header.thread != 0 {
             self.tid = span.header.thread;
         }
         self.skip_folded(&span);
+        self.is_in_scope = self.scope.is_some_and(|scope| !scope.is_empty());
         Some(())
     }
 

@@ -101,6 +101,9 @@ pub enum Kind<'a> {
     },
     /// The program or its user marked this moment.
     Mark(&'a [u8]),
+    /// What the stream's thread asks for from here on has this tag, up to the next of
+    /// these or its next [`Kind::Thread`]; empty: none.
+    Scope(&'a [u8]),
     /// A limit on memory was looked at.
     Limit(Limit<'a>),
     /// A call asked for memory and got none.

@@ -17,7 +17,7 @@ use crate::layout;
 use crate::live::{Block, Chain, Live};
 use crate::mappings::Mappings;
 use crate::pack::put_text;
-use crate::places::{Stacks, Threads};
+use crate::places::{Scopes, Stacks, Threads};
 use crate::steps::{self, Gatherer};
 use crate::table::{Mark, NEVER, Reading, Tail};
 use crate::writer::Writing;
@@ -34,6 +34,7 @@ pub struct Builder<W> {
     temporary: Temporary,
     pub(crate) stacks: Stacks,
     pub(crate) threads: Threads,
+    pub(crate) scopes: Scopes,
     /// The blocks that reallocs took, by stream, until their next one comes.
     moving: HashMap<u32, Chain>,
     /// Addresses of reallocs that the log does not finish.
@@ -71,6 +72,7 @@ impl<W: Write + Send + 'static> Builder<W> {
             temporary: Temporary::default(),
             stacks: Stacks::default(),
             threads: Threads::default(),
+            scopes: Scopes::default(),
             moving: HashMap::new(),
             unfinished: HashSet::new(),
             event: 0,
@@ -82,6 +84,7 @@ impl<W: Write + Send + 'static> Builder<W> {
     /// What comes now is of this log of the family, which is so long.
     pub fn log(&mut self, log: u32, file_bytes: usize) {
         self.stacks.change_log(log, file_bytes);
+        self.scopes.leave_all();
         if let Some(mappings) = &mut self.mappings {
             mappings.table.log(log, file_bytes);
         }
@@ -89,8 +92,13 @@ impl<W: Write + Send + 'static> Builder<W> {
 
     /// A parent's allocation.
     pub fn inherit_alloc(&mut self, place: Place, alloc: &Alloc) {
-        let block = self.block(place.tid, alloc);
+        let block = self.block(place.tid, self.scopes.of(place.stream), alloc);
         self.live.insert(alloc.address, block, None);
+    }
+
+    /// A parent's thread has other scopes from here on.
+    pub fn inherit_scope(&mut self, item: &Item) {
+        self.scoped(item);
     }
 
     /// A parent's release.
@@ -116,7 +124,7 @@ impl<W: Write + Send + 'static> Builder<W> {
             stack: entry.stack,
             order: None,
         };
-        let block = self.block(entry.tid, &alloc);
+        let block = self.block(entry.tid, Scopes::UNKNOWN, &alloc);
         self.live.insert(entry.address, block, None);
     }
 
@@ -129,7 +137,7 @@ impl<W: Write + Send + 'static> Builder<W> {
         }
     }
 
-    fn block(&mut self, tid: u32, alloc: &Alloc) -> Block {
+    fn block(&mut self, tid: u32, scope: u16, alloc: &Alloc) -> Block {
         let spare = alloc.usable.saturating_sub(alloc.size);
         let block = Block {
             born: self.event,
@@ -137,6 +145,7 @@ impl<W: Write + Send + 'static> Builder<W> {
             waste: spare.min(u32::MAX.into()) as u32,
             stack: self.stacks.place(alloc.stack),
             thread: self.threads.place(tid),
+            scope,
             ..Block::default()
         };
         block.with_flags(Flags::of(alloc.api, alloc.alignment_log2))
@@ -193,6 +202,7 @@ impl<W: Write + Send + 'static> Builder<W> {
         put(Column::Releaser, releaser.into());
         put(Column::ReleaseStack, release_stack);
         put(Column::Flags, flags.0);
+        put(Column::Scope, block.scope.into());
         if let Some(chain) = chain {
             put(Column::ChainAge, block.born - chain.first);
             put(Column::ChainPlace, chain.place);
@@ -251,7 +261,7 @@ impl<W: Write + Send + 'static> Builder<W> {
             true => self.moving.remove(&place.stream),
             false => None,
         };
-        let block = self.block(place.tid, alloc);
+        let block = self.block(place.tid, self.scopes.of(place.stream), alloc);
         if let Some((other, other_chain)) = self.live.insert(alloc.address, block, chain) {
             let flags = match self.unfinished.remove(&alloc.address) {
                 true => other.flags(),
@@ -298,7 +308,7 @@ impl<W: Write + Send + 'static> Builder<W> {
         };
         for _ in 0..passed.blocks {
             self.next_event(place.tick);
-            let block = self.block(passed.tid, &alloc);
+            let block = self.block(passed.tid, Scopes::UNKNOWN, &alloc);
             let mut flags = block.flags();
             if passed.temporary {
                 flags = flags.temporary();
@@ -344,7 +354,11 @@ impl<W: Write + Send + 'static> Builder<W> {
     /// A thread or a moment has a name.
     fn named(&mut self, item: &Item) {
         match &item.kind {
-            Kind::Thread { tid, name } => self.threads.name(*tid, name),
+            Kind::Thread { tid, name } => {
+                self.threads.name(*tid, name);
+                self.scoped(item);
+            }
+            Kind::Scope(_) => self.scoped(item),
             Kind::Mark(name) => {
                 self.moment(item.tick);
                 self.tail.marks.push(Mark {
@@ -357,6 +371,15 @@ impl<W: Write + Send + 'static> Builder<W> {
         }
         if let Some(mappings) = &mut self.mappings {
             mappings.table.named(item);
+        }
+    }
+
+    /// A stream's thread has other scopes from here on.
+    fn scoped(&mut self, item: &Item) {
+        match item.kind {
+            Kind::Scope(scope) => self.scopes.enter(item.stream, scope),
+            Kind::Thread { .. } => self.scopes.enter(item.stream, &[]),
+            _ => {}
         }
     }
 
@@ -389,6 +412,7 @@ impl<W: Write + Send + 'static> Builder<W> {
         self.tail.stacks = self.stacks.keys;
         self.tail.held = self.stacks.held;
         self.tail.threads = self.threads.list;
+        self.tail.scopes = self.scopes.list;
         let mut tail = Vec::new();
         self.tail.put(&mut tail);
         steps::put_list(&writer.steps, &mut tail);
@@ -436,7 +460,7 @@ impl<'a, W: Write + Send + 'static> Taker<'a> for Builder<W> {
                 self.unfinished.insert(release.address);
             }
             Kind::Rss(rss) => self.read(item.tick, rss),
-            Kind::Thread { .. } | Kind::Mark(_) => self.named(item),
+            Kind::Thread { .. } | Kind::Scope(_) | Kind::Mark(_) => self.named(item),
             Kind::Ledger(entry) => {
                 if let Some(mappings) = &mut self.mappings {
                     mappings.take(place, entry);

@@ -67,6 +67,7 @@ impl Rows {
             && to(Column::ReleaseStack, bounds.stacks)
             && below(Column::Thread, bounds.threads)
             && below(Column::Releaser, bounds.threads)
+            && below(Column::Scope, bounds.scopes)
     }
 
     pub(crate) fn clear(&mut self) {
@@ -81,6 +82,7 @@ pub(crate) struct Bounds {
     pub events: u64,
     pub stacks: u64,
     pub threads: u64,
+    pub scopes: u64,
 }
 
 /// Where a chunk lies, and between which values its rows are.

@@ -32,10 +32,12 @@ pub enum Column {
     ChainAge,
     /// Its place in that chain, from 0.
     ChainPlace,
+    /// The tag that its thread had then: its place in [`crate::Table::scopes`].
+    Scope,
 }
 
 /// All of them, by number.
-pub(crate) const ALL: [Column; 12] = [
+pub(crate) const ALL: [Column; 13] = [
     Column::Died,
     Column::Born,
     Column::Address,
@@ -48,6 +50,7 @@ pub(crate) const ALL: [Column; 12] = [
     Column::Flags,
     Column::ChainAge,
     Column::ChainPlace,
+    Column::Scope,
 ];
 
 pub(crate) const COUNT: usize = ALL.len();

@@ -3,7 +3,7 @@
 //! ```text
 //! file   := MAGIC key:text pieces tail footer
 //! pieces := chunks of rows, and of steps, as they became full
-//! tail   := events rows end_tick extents stacks threads marks readings steps figures
+//! tail   := events rows end_tick extents stacks threads scopes marks readings steps figures
 //!           mappings, which are a file of the same kind, or nothing
 //! footer := offset:u64le length:u64le of the tail, its checksum:u64le, MAGIC
 //! ```
@@ -19,7 +19,7 @@ use memlog_format::chunk::checksum;
 use crate::pack::{Bytes, put_text, put_var};
 
 /// The last digit is the version: another one is made anew.
-const MAGIC: [u8; 8] = *b"MLTABLE4";
+const MAGIC: [u8; 8] = *b"MLTABLE5";
 const FOOTER: usize = 32;
 
 /// Why a file is not the table that was asked for.

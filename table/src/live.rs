@@ -15,7 +15,9 @@ pub(crate) struct Block {
     pub thread: u32,
     /// One more than the place of its chain; 0: it is the first of one, or of none.
     pub chain: u32,
-    pub flags: u32,
+    pub flags: u16,
+    /// The place of its tag.
+    pub scope: u16,
 }
 
 /// What a block of a chain has besides.
@@ -39,9 +41,10 @@ impl Block {
         Flags(self.flags.into())
     }
 
+    /// With those that a block has when it comes.
     pub(crate) fn with_flags(self, flags: Flags) -> Self {
         Self {
-            flags: flags.0 as u32,
+            flags: flags.0 as u16,
             ..self
         }
     }

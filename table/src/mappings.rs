@@ -33,6 +33,7 @@ impl Mappings {
             born: table.events(),
             stack: table.stacks.place(entry.stack),
             thread: table.threads.place(place.tid),
+            scope: table.scopes.of(place.stream),
             ..Block::default()
         };
         let released_by = (caller.thread, u64::from(caller.stack) + 1);

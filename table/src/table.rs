@@ -72,6 +72,7 @@ pub(crate) struct Tail {
     pub stacks: Vec<StackKey>,
     pub held: Vec<Held>,
     pub threads: Vec<Thread>,
+    pub scopes: Vec<Vec<u8>>,
     pub marks: Vec<Mark>,
     pub readings: Vec<Reading>,
 }
@@ -95,6 +96,8 @@ impl Tail {
             put_var(out, thread.tid.into());
             put_text(out, &thread.name);
         }
+        put_var(out, self.scopes.len() as u64);
+        self.scopes.iter().for_each(|scope| put_text(out, scope));
         put_var(out, self.marks.len() as u64);
         for mark in &self.marks {
             put_var(out, mark.event);
@@ -149,6 +152,9 @@ impl Tail {
                 tid: u32::try_from(bytes.var()?).ok()?,
                 name: bytes.text()?.to_vec(),
             });
+        }
+        for _ in 0..bytes.var()? {
+            tail.scopes.push(bytes.text()?.to_vec());
         }
         for _ in 0..bytes.var()? {
             tail.marks.push(Mark {
@@ -253,6 +259,7 @@ impl<'b> Table<'b> {
             events: self.tail.events,
             stacks: self.tail.stacks.len() as u64,
             threads: self.tail.threads.len() as u64,
+            scopes: self.tail.scopes.len() as u64,
         };
         if !rows.are_within(&bounds) {
             return Err(Unfit::Torn);
@@ -277,6 +284,12 @@ impl<'b> Table<'b> {
     /// The threads that rows name.
     pub fn threads(&self) -> &[Thread] {
         &self.tail.threads
+    }
+
+    /// The tags that rows name, each the names of the scopes that a thread was in. The
+    /// first says that there was none, and the two behind it that nobody knows which.
+    pub fn scopes(&self) -> &[Vec<u8>] {
+        &self.tail.scopes
     }
 
     /// What was marked.

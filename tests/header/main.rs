@@ -2,6 +2,7 @@
 //! log as it was said, in each way to link, and says nothing where memlog is absent.
 
 mod languages;
+mod scopes;
 #[path = "../sites/mod.rs"]
 mod sites;
 
@@ -311,7 +312,8 @@ fn every_standard_takes_the_header() {
     let second = folder.path("second.c");
     let code = "#include \"memlog.h\"\n#include <dlfcn.h>\n#include <link.h>\n";
     let body = "{ memlog_mark(\"a\"); memlog_snapshot(); memlog_sync(); memlog_stop(); memlog_start(); \
-                memlog_name_thread(\"b\"); return memlog_is_recording(); }\n";
+                memlog_name_thread(\"b\"); memlog_scope_begin(\"s\"); memlog_scope_end(); \
+                return memlog_is_recording(); }\n";
     let first_text = format!(
         "{code}int second(void);\nint main(void) {{ memlog_mark(\"c\"); return second(); }}\n"
     );

@@ -31,6 +31,7 @@ impl Maker<'_, '_, '_> {
                 Test::Releaser(self.threads(|place| self.is_thread(place, matcher)))
             }
             TextField::LastMark => self.last_mark(matcher),
+            TextField::Scope => self.scope(matcher),
             TextField::Leaf => {
                 let is_it = world.labels_that(|name| fits(matcher, &name.function));
                 let leaves = world.stacks.iter().map(|stack| world.label(stack.asker));

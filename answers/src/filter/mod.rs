@@ -34,7 +34,11 @@ pub fn needs_names(expr: &Expr) -> bool {
         Expr::Not(one) => needs_names(one),
         Expr::Test(Asked::Text { field, .. }) => !matches!(
             field,
-            TextField::Kind | TextField::Thread | TextField::FreedBy | TextField::LastMark
+            TextField::Kind
+                | TextField::Thread
+                | TextField::FreedBy
+                | TextField::LastMark
+                | TextField::Scope
         ),
         Expr::Test(Asked::Count { field, .. }) => {
             matches!(field, CountField::Line | CountField::Depth)
@@ -212,6 +216,18 @@ impl Maker<'_, '_, '_> {
         };
         let is_number = matches!(matcher, Matcher::Is(text) if *text == thread.tid.to_string());
         is_number || matcher.fits(&String::from_utf8_lossy(&thread.name))
+    }
+
+    /// Blocks whose thread was in such a scope. A name is that of one in any other, and
+    /// of one in which others are.
+    fn scope(&self, matcher: &Matcher) -> Test {
+        let fits = |tag: &Vec<u8>| {
+            let tag = String::from_utf8_lossy(tag);
+            let is_in = |name: &str| format!("/{tag}/").contains(&format!("/{name}/"));
+            matches!(matcher, Matcher::Is(name) if is_in(name)) || matcher.fits(&tag)
+        };
+        let set = self.world.table.scopes().iter().map(fits);
+        Test::Scope(Arc::new(set.collect()))
     }
 
     /// Blocks that came after such a mark and before the next.

@@ -246,6 +246,7 @@ pub fn ext() -> impl Strategy<Value = Ext<'static>> {
             })
         }),
         bytes(MAX_TEXT).prop_map(Ext::Mark),
+        bytes(MAX_TEXT).prop_map(Ext::Scope),
         limit().prop_map(Ext::Limit).boxed(),
         failure().prop_map(Ext::Failed).boxed(),
         passed().prop_map(Ext::Passed).boxed(),

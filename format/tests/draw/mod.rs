@@ -222,6 +222,7 @@ fn event_remark(event: &Event) -> String {
             )
         }
         Event::Ext(Ext::Mark(bytes)) => format!("MARK {}", text(bytes)),
+        Event::Ext(Ext::Scope(bytes)) => format!("SCOPE {}", text(bytes)),
         Event::Ext(Ext::Limit(limit)) => format!(
             "LIMIT {:?} {:?}, {} of {} bytes, {}",
             limit.kind,

@@ -4,6 +4,9 @@
 //! memlog_marks::name_thread("loader"); // a name for this thread, of 32 bytes at most
 //! memlog_marks::mark("loaded"); // a name for this moment: memlog report --at 'mark loaded'
 //! memlog_marks::snapshot(); // the same, called snapshot 1, 2, ...
+//! {
+//!     let _scope = memlog_marks::scope("load"); // a tag: memlog table --by scope
+//! }
 //! memlog_marks::sync(); // all that was recorded is in the log's file now
 //! assert!(!memlog_marks::is_recording());
 //! ```
@@ -55,6 +58,28 @@ pub fn stop() {
 pub fn name_thread(name: &str) {
     if let Some(name_thread) = functions::memlog_name_thread() {
         with_text(name, name_thread);
+    }
+}
+
+/// What the calling thread allocates has this tag, until the value is dropped. Scopes may
+/// stand within each other: `load/parse`.
+#[must_use = "the scope ends where this is dropped"]
+pub fn scope(name: &str) -> Scope {
+    if let Some(begin) = functions::memlog_scope_begin() {
+        with_text(name, begin);
+    }
+    Scope(std::marker::PhantomData)
+}
+
+/// A scope of the thread that began it.
+pub struct Scope(std::marker::PhantomData<*const u8>);
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        if let Some(end) = functions::memlog_scope_end() {
+            // SAFETY: it may be called at any time.
+            unsafe { end() }
+        }
     }
 }
 
@@ -115,6 +140,8 @@ mod functions {
         memlog_stop: OfNothing();
         memlog_name_thread: OfText(*const u8);
         memlog_is_recording: Asked() -> i32;
+        memlog_scope_begin: OfText(*const u8);
+        memlog_scope_end: OfNothing();
     }
 }
 

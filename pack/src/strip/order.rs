@@ -62,7 +62,8 @@ pub(super) fn is_told(record: &Record) -> bool {
     match record.event {
         Event::Alloc(_) | Event::Stamp(_) => true,
         Event::Release(_) => !matches!(record.fate, Some((Fate::Revoked, _))),
-        Event::Ext(ext) => !matches!(ext, Ext::Unknown { .. }),
+        // A reader tells of scopes also where a chunk ends.
+        Event::Ext(ext) => !matches!(ext, Ext::Unknown { .. } | Ext::Scope(_)),
         Event::Tick(_) | Event::Revoke => false,
     }
 }
@@ -138,6 +139,7 @@ impl<'a> Taker<'a> for Finder<'_> {
         match &item.kind {
             Kind::Alloc(alloc) => self.alloc(place, alloc),
             Kind::Release(release) => self.release(place, release),
+            Kind::Scope(_) => {}
             // Their order is told anew.
             Kind::Stamp(_) => {
                 self.next(item.stream, false);

@@ -25,6 +25,8 @@ pub(super) struct Writer<'w> {
     chunk: Box<[u8]>,
     filling: Filling,
     thread: u32,
+    /// What a chunk has to tell anew at its beginning.
+    scope: Vec<u8>,
     tick: u64,
     /// How many allocations and releases came.
     number: u64,
@@ -51,6 +53,7 @@ impl<'w> Writer<'w> {
             chunk: vec![0; CHUNK_SIZE].into_boxed_slice(),
             filling: Filling::new(stream),
             thread: 0,
+            scope: Vec::new(),
             tick: 0,
             number: 0,
             last: 0,
@@ -78,6 +81,9 @@ impl<'w> Writer<'w> {
             self.thread = record.thread;
             // A chunk's header has the thread that begins it.
             self.flush(true)?;
+        }
+        if record.at == HEADER_SIZE {
+            self.leave_scope()?;
         }
         self.tick = record.tick;
         if !is_told(record) || self.runs.is_none() {
@@ -124,7 +130,11 @@ impl<'w> Writer<'w> {
             Event::Stamp(stamp) => self.put(0, |deltas, out| deltas.put_stamp(out, stamp)),
             Event::Ext(mut ext) => {
                 match &mut ext {
-                    Ext::Thread { tid, .. } => self.thread = *tid,
+                    Ext::Thread { tid, .. } => {
+                        self.thread = *tid;
+                        self.scope.clear();
+                    }
+                    Ext::Scope(text) => self.scope = text.to_vec(),
                     Ext::Passed(_) => self.last = 0,
                     Ext::Rss(rss) if self.runs.is_some() => {
                         rss.stamp = self.stamp;
@@ -217,6 +227,16 @@ impl<'w> Writer<'w> {
         self.flush(false)
     }
 
+    /// A chunk as it was ends here, and with it the scope that it told; the chunk that is
+    /// being filled goes on.
+    fn leave_scope(&mut self) -> io::Result<()> {
+        let was_in = !std::mem::take(&mut self.scope).is_empty();
+        match was_in && self.filling.is_begun() {
+            true => self.put(0, |deltas, out| deltas.put_ext(out, &Ext::Scope(&[]))),
+            false => Ok(()),
+        }
+    }
+
     /// Writes a record where there is `room` behind it.
     fn put(
         &mut self,
@@ -224,6 +244,16 @@ impl<'w> Writer<'w> {
         record: impl Fn(&mut Deltas, &mut varint::Writer),
     ) -> io::Result<()> {
         let now = (self.thread, self.tick);
+        // What takes nearly all of a chunk has it for itself.
+        let is_usual = room < CHUNK_SIZE / 2;
+        if is_usual && !self.filling.is_begun() && !self.scope.is_empty() {
+            let scope = std::mem::take(&mut self.scope);
+            let put = |deltas: &mut Deltas, out: &mut varint::Writer| {
+                deltas.put_ext(out, &Ext::Scope(&scope));
+            };
+            self.filling.put(&mut self.chunk, now, room, &put);
+            self.scope = scope;
+        }
         while !self.filling.put(&mut self.chunk, now, room, &record) {
             self.flush(true)?;
         }

@@ -386,7 +386,7 @@ impl<'a> Taker<'a> for Feed<'_, '_, '_> {
                     mapped.at(item.tick, tally.mapped());
                 }
             }
-            Kind::Fork { .. } | Kind::Limit(_) => {}
+            Kind::Fork { .. } | Kind::Limit(_) | Kind::Scope(_) => {}
         }
     }
 }

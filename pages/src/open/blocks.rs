@@ -76,6 +76,7 @@ fn inherit(builder: &mut Builder<Draft>, number: u32, child: &Log, parent: &Log,
         match &item.kind {
             Kind::Alloc(alloc) => builder.inherit_alloc(item.place(), alloc),
             Kind::Release(release) => builder.inherit_release(release),
+            Kind::Thread { .. } | Kind::Scope(_) => builder.inherit_scope(&item),
             Kind::Switch(switch) if switch.on => builder.inherit_forget(),
             _ => {}
         }

@@ -241,6 +241,7 @@ pub fn named<'t, 'b>(
         numbers,
         modules: modules.map(|module| clean(module.path)).collect(),
         threads: table.threads().iter().map(thread).collect(),
+        scopes: table.scopes().iter().map(|scope| clean(scope)).collect(),
         is_fine: has_fine_time(family.own()),
         ..World::nameless(table, of, moments, family.own().tick_ns())
     };

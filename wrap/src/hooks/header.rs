@@ -206,6 +206,40 @@ pub unsafe extern "C" fn memlog_name_thread(name: *const c_char) {
     }
 }
 
+/// Work on the scopes that this thread is in, also while recording is off: what is left
+/// then has to be left when it is on. In a handler that came amid the recorder's own work
+/// nothing is done: what it asks for is of the scope that the thread is in.
+fn rescope(work: impl FnOnce(&mut Stream)) {
+    if !start::wake() && !session::is_alive() {
+        return;
+    }
+    let here = 0u8;
+    if let Admission::Record(mut session) = session::admit_awake(&raw const here as u64) {
+        session.in_recorder(None);
+        if session.is_own() {
+            work(session.stream());
+        }
+        session.end();
+    }
+}
+
+/// What the calling thread allocates from here on has this tag, within those that it has.
+///
+/// # Safety
+/// `name` is null or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memlog_scope_begin(name: *const c_char) {
+    // SAFETY: by the caller.
+    let name = unsafe { text(name, MAX_TEXT) };
+    rescope(|stream| stream.enter_scope(name));
+}
+
+/// The scope that the calling thread began last ends.
+#[unsafe(no_mangle)]
+pub extern "C" fn memlog_scope_end() {
+    rescope(Stream::leave_scope);
+}
+
 /// Whether events are recorded now.
 #[unsafe(no_mangle)]
 pub extern "C" fn memlog_is_recording() -> c_int {

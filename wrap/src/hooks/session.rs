@@ -174,6 +174,7 @@ fn claim(word: &mut u64, tid: u32, stack: Bounds) -> Admission {
     // SAFETY: life is On, so the thread pointer is set up.
     let told = unsafe { attached::told_number() };
     slot.told.store(told, Ordering::Relaxed);
+    fork::go_on_in_scopes(stream);
     *word = slot as *const Slot as u64;
     Admission::Record(Session {
         slot,
@@ -328,19 +329,32 @@ pub fn own_words() -> Option<Session> {
 /// This thread's id, as its stream knows it: the kernel may not be asked under
 /// a filter.
 fn own_tid() -> u32 {
+    match own_body() {
+        // SAFETY: its tid does not change while the thread holds the stream.
+        Some(stream) => unsafe { (*stream).tid },
+        None => Os::tid(),
+    }
+}
+
+/// What this thread's stream holds, which may be in use.
+fn own_body() -> Option<*const Stream> {
     // SAFETY: life is On, so the thread pointer is set up.
     let word = unsafe { *own_word() };
-    if word <= CLAIMING {
-        return Os::tid();
-    }
-    // SAFETY: the word is the slot of this thread's stream; its tid does not
-    // change while the thread holds it.
-    unsafe { (*(*(word as *const Slot)).body.get()).tid }
+    // SAFETY: the word is the slot of this thread's stream.
+    (word > CLAIMING).then(|| unsafe { (*(word as *const Slot)).body.get() }.cast_const())
 }
 
 /// A session through a stream of its own, while the thread's is in use.
 pub fn aside() -> Option<Session> {
-    visit(own_tid(), Hold::Nested)
+    let session = visit(own_tid(), Hold::Nested)?;
+    if let Some(own) = own_body() {
+        // SAFETY: only read, of the same thread; a name is there before it counts.
+        let scopes = unsafe { (*own).scopes() };
+        if !scopes.path().is_empty() {
+            session.stream().take_scopes(scopes);
+        }
+    }
+    Some(session)
 }
 
 fn visit(tid: u32, hold: Hold) -> Option<Session> {
@@ -444,6 +458,11 @@ impl Session {
         };
         let own = stack.low..stack.high;
         sp < outer && own.contains(&sp) && own.contains(&outer) && is_marked(outer, &stack)
+    }
+
+    /// Whether the stream is the thread's own.
+    pub fn is_own(&self) -> bool {
+        self.hold == Hold::Own
     }
 
     /// How long this call may wait for a lock: not at all above another call

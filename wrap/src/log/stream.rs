@@ -13,9 +13,11 @@ mod failures;
 mod forked;
 mod name;
 mod ready;
+mod scopes;
 
 pub use failures::Failures;
 pub use name::{LONGEST as LONGEST_NAME, TOLD, mark_of};
+pub use scopes::Scopes;
 
 use super::Log;
 use crate::log::sink::{self, Use};
@@ -85,7 +87,8 @@ pub struct Stream {
     /// Bytes of the chunk that may be written to.
     ready: u32,
     committed: u32,
-    /// Below this a whole group of records fits into the chunk; 0 without one.
+    /// Below this a whole group of records fits into the chunk; 0 without one, and
+    /// where something is to be told before the next record.
     full_at: u32,
     sequence: u32,
     /// Events in the chunk, to be counted if it cannot be kept.
@@ -141,6 +144,7 @@ pub struct Stream {
     kept_of_releases: [Kept; Os::SIZES.release_stacks],
     /// Calls that got no memory; only touched where there are such.
     pub failures: Failures,
+    scopes: Scopes,
 }
 
 /// What a stack is of.
@@ -320,10 +324,10 @@ impl Stream {
     #[cold]
     #[inline(never)]
     fn reserve_more(&mut self) -> bool {
-        if !self.chunk.is_null() && self.reach_further() {
+        if self.make_room() {
             return true;
         }
-        // A group that was begun may use the room that was kept for it.
+        // A group that was begun may use the room kept for it.
         let goes_on = self.announced && !self.chunk.is_null();
         goes_on && self.committed as usize + ROOM_INSIDE <= self.ready as usize || self.next_chunk()
     }
@@ -405,6 +409,7 @@ impl Stream {
         let lost = core::mem::take(&mut self.lost);
         let (tid, name) = (self.tid, self.name);
         self.put_ext(&name.ext(tid));
+        self.tell_scopes_of_chunk();
         if lost > 0 {
             let reason = Counter::LostNoRoom as u8;
             self.put_ext(&Ext::Loss {
@@ -458,6 +463,7 @@ impl Stream {
     pub fn adopt(&mut self, tid: u32) {
         let same = self.tid == tid;
         self.tid = tid;
+        self.forget_scopes();
         (self.until_clock, self.clock_every) = (0, 0);
         (self.last_block, self.operator, self.named) = (0, 0, 0);
         // What this thread does comes after all that others stamped.
@@ -492,5 +498,6 @@ impl Stream {
         self.deltas = Deltas::at_start(0, 0);
         (self.allowance, self.allowed, self.settled) = (0, 0, 0);
         (self.unstamped, self.lost) = (0, 0);
+        self.scopes = Scopes::NONE;
     }
 }

@@ -103,8 +103,10 @@ fn become_child() -> bool {
         log.length = RECORDER.log.sink.path(&mut log.path);
     });
     let (points, lost) = ForkPoints::take();
-    // SAFETY: as above.
+    // SAFETY: as above; the word is nothing or the slot of this thread's stream.
     unsafe {
+        let own = *crate::platform::arch::memlog_tls_word();
+        fork::keep_scopes((own > CLAIMING).then(|| &*(own as *const Slot)));
         RECORDER.reset_in_child();
         *crate::platform::arch::memlog_tls_word() = 0;
     }

@@ -11,15 +11,15 @@
 //! [`CLAIMING`], or the slot of its stream, which lives for ever.
 
 use crate::log::sink;
-use crate::log::stream::Slot;
+use crate::log::stream::{Scopes, Slot, Stream};
 use crate::platform::ground::Ground;
-use crate::platform::lock::Bounded;
+use crate::platform::lock::{Bounded, Patience};
 use crate::platform::text::MAX_PATH;
 use crate::process::child;
 use crate::process::recorder::RECORDER;
 use crate::process::token::CLAIMING;
 use crate::process::token::{self, Phase};
-use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use memlog_lockfree::life::Life;
 
 /// What a child of a fork knows of it.
@@ -34,6 +34,10 @@ pub struct Fork {
     pub(super) ancestor: AtomicPtr<u8>,
     /// The parent's log, while the child's own is begun.
     pub(super) parent_log: Bounded<ParentLog>,
+    /// The scopes that a child's first thread is in since before the fork.
+    scopes: Bounded<Scopes>,
+    /// Where that thread's own data lies; 0 for none.
+    scopes_of: AtomicUsize,
 }
 
 /// The name of the parent's log.
@@ -54,8 +58,57 @@ impl Fork {
             forked_at: AtomicU64::new(0),
             ancestor: AtomicPtr::new(core::ptr::null_mut()),
             parent_log: Bounded::new(parent_log, ground),
+            scopes: Bounded::new(Scopes::NONE, ground),
+            scopes_of: AtomicUsize::new(0),
         }
     }
+}
+
+/// In a child that has just forked, before its streams are emptied: its thread is in the
+/// scopes that it was in.
+///
+/// # Safety
+/// The caller is the only thread of the process, with a stream or none.
+pub(super) unsafe fn keep_scopes(own: Option<&Slot>) {
+    // SAFETY: by the caller.
+    unsafe { RECORDER.fork.scopes.force_open() };
+    RECORDER.fork.scopes_of.store(0, Ordering::Relaxed);
+    // SAFETY: by the caller.
+    let Some(scopes) = own.map(|own| unsafe { (*own.body.get()).scopes() }) else {
+        return;
+    };
+    if !scopes.path().is_empty() {
+        let kept = RECORDER
+            .fork
+            .scopes
+            .with(Patience::None, |kept| *kept = *scopes);
+        let home = if kept.is_some() { home() } else { 0 };
+        RECORDER.fork.scopes_of.store(home, Ordering::Relaxed);
+    }
+}
+
+/// This thread has its stream in a child. If it is the one that forked, it is still in the
+/// scopes of then.
+pub fn go_on_in_scopes(stream: &mut Stream) {
+    let (fork, order) = (&RECORDER.fork, Ordering::Relaxed);
+    if fork.scopes_of.load(order) == 0
+        || fork
+            .scopes_of
+            .compare_exchange(home(), 0, order, order)
+            .is_err()
+    {
+        return;
+    }
+    fork.scopes.with(Patience::Bounded, |scopes| {
+        // What was told of them was told in the parent's log.
+        stream.take_scopes(scopes);
+    });
+}
+
+/// Where this thread's own data lies.
+fn home() -> usize {
+    // SAFETY: this image was started, so the thread pointer is set up.
+    unsafe { crate::platform::arch::memlog_tls_word() as usize }
 }
 
 /// Whether a token was lost because a fork interrupted this call.

@@ -122,6 +122,7 @@ impl Stream {
             slot.named.store(name.mark(), Ordering::Relaxed);
         }
         self.write_ext(&name.ext(tid));
+        self.thread_told();
     }
 }
 
