@@ -254,7 +254,7 @@ pub fn ext() -> impl Strategy<Value = Ext<'static>> {
             .prop_map(|(on, by, stamp)| Ext::Switch(Switch { on, by, stamp }))
             .boxed(),
         Just(Ext::Unseen).boxed(),
-        (16..32u8, bytes(memlog_format::ext::MAX_PAYLOAD))
+        (17..32u8, bytes(memlog_format::ext::MAX_PAYLOAD))
             .prop_map(|(kind, payload)| Ext::Unknown { kind, payload }),
     ]
 }
