@@ -16,6 +16,16 @@
  *   memlog_scope_end()             the end, has this tag: memlog table --by scope. Scopes
  *                                  may stand within each other: load/parse
  *   memlog::scope one("load");     the same in C++, up to the end of the block
+ *   memlog_print_trace(ptr)        tells on standard error how to ask memlog who allocated
+ *                                  this address; also from gdb: call memlog_print_trace(p)
+ *
+ * An allocator of the program's own tells of its blocks (recorded on x86_64):
+ *
+ *   memlog_custom_alloc(ptr, size)         this was handed out
+ *   memlog_custom_free(ptr)                this is about to be taken back
+ *   memlog_custom_realloc(old, now, size)  this became that
+ *   memlog_pool(ptr)                       this block of malloc is what others are cut
+ *                                          from: it is none in use
  *
  * Any thread may call them at any time, in a signal handler too. They do not change
  * errno. The name of a mark has 128 bytes at most, and so have those of all scopes that
@@ -36,6 +46,11 @@
 #define memlog_is_recording() 0
 #define memlog_scope_begin(name) ((void)(name))
 #define memlog_scope_end() ((void)0)
+#define memlog_custom_alloc(ptr, size) ((void)(ptr), (void)(size))
+#define memlog_custom_free(ptr) ((void)(ptr))
+#define memlog_custom_realloc(old, now, size) ((void)(old), (void)(now), (void)(size))
+#define memlog_pool(ptr) ((void)(ptr))
+#define memlog_print_trace(ptr) ((void)(ptr))
 
 #else
 
@@ -60,6 +75,11 @@ extern void memlog_name_thread(const char *) __attribute__((weak));
 extern int memlog_is_recording(void) __attribute__((weak));
 extern void memlog_scope_begin(const char *) __attribute__((weak));
 extern void memlog_scope_end(void) __attribute__((weak));
+extern void memlog_custom_alloc(const void *, size_t) __attribute__((weak));
+extern void memlog_custom_free(const void *) __attribute__((weak));
+extern void memlog_custom_realloc(const void *, const void *, size_t) __attribute__((weak));
+extern void memlog_pool(const void *) __attribute__((weak));
+extern void memlog_print_trace(const void *) __attribute__((weak));
 
 /* How the C library hands out loaded modules: the beginning of its dl_phdr_info. Under a
  * name of our own, for whoever has included <link.h> with another set of features. */
@@ -81,6 +101,9 @@ union memlog_function_ {
     void (*of_nothing)(void);
     void (*of_text)(const char *);
     int (*asked)(void);
+    void (*of_block)(const void *);
+    void (*of_sized)(const void *, size_t);
+    void (*of_moved)(const void *, const void *, size_t);
 };
 
 struct memlog_wanted_ {
@@ -193,6 +216,45 @@ __attribute__((unused)) static void memlog_call_scope_end_(void) {
         function.of_nothing();
 }
 
+/* These are called by whoever uses them, for it is his stack that is recorded. */
+__attribute__((unused)) static void memlog_no_block_(const void *block) { (void)block; }
+__attribute__((unused)) static void memlog_no_sized_(const void *block, size_t size) {
+    (void)block, (void)size;
+}
+__attribute__((unused)) static void
+memlog_no_moved_(const void *old, const void *now, size_t size) {
+    (void)old, (void)now, (void)size;
+}
+__attribute__((unused)) static union memlog_function_ memlog_for_custom_alloc_(void) {
+    MEMLOG_FUNCTION_(memlog_custom_alloc, of_sized)
+    if (function.word == 1)
+        function.of_sized = memlog_no_sized_;
+    return function;
+}
+__attribute__((unused)) static union memlog_function_ memlog_for_custom_free_(void) {
+    MEMLOG_FUNCTION_(memlog_custom_free, of_block)
+    if (function.word == 1)
+        function.of_block = memlog_no_block_;
+    return function;
+}
+__attribute__((unused)) static union memlog_function_ memlog_for_custom_realloc_(void) {
+    MEMLOG_FUNCTION_(memlog_custom_realloc, of_moved)
+    if (function.word == 1)
+        function.of_moved = memlog_no_moved_;
+    return function;
+}
+__attribute__((unused)) static union memlog_function_ memlog_for_pool_(void) {
+    MEMLOG_FUNCTION_(memlog_pool, of_block)
+    if (function.word == 1)
+        function.of_block = memlog_no_block_;
+    return function;
+}
+__attribute__((unused)) static void memlog_call_print_trace_(const void *address) {
+    MEMLOG_FUNCTION_(memlog_print_trace, of_block)
+    if (function.word != 1)
+        function.of_block(address);
+}
+
 #undef MEMLOG_AT_
 #undef MEMLOG_FUNCTION_
 
@@ -205,6 +267,12 @@ __attribute__((unused)) static void memlog_call_scope_end_(void) {
 #define memlog_is_recording() memlog_call_is_recording_()
 #define memlog_scope_begin(name) memlog_call_scope_begin_(name)
 #define memlog_scope_end() memlog_call_scope_end_()
+#define memlog_custom_alloc(ptr, size) memlog_for_custom_alloc_().of_sized((ptr), (size))
+#define memlog_custom_free(ptr) memlog_for_custom_free_().of_block((ptr))
+#define memlog_custom_realloc(old, now, size) \
+    memlog_for_custom_realloc_().of_moved((old), (now), (size))
+#define memlog_pool(ptr) memlog_for_pool_().of_block((ptr))
+#define memlog_print_trace(ptr) memlog_call_print_trace_(ptr)
 
 #endif
 

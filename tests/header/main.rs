@@ -1,6 +1,7 @@
 //! `include/memlog.h` and its relatives: what a program says of itself stands in the
 //! log as it was said, in each way to link, and says nothing where memlog is absent.
 
+mod custom;
 mod languages;
 mod scopes;
 #[path = "../sites/mod.rs"]
@@ -281,7 +282,9 @@ fn older_names_are_there() {
             void (*sync)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "memory_profiler_sync");
             void (*start)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "memory_profiler_start");
             void (*stop)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "memory_profiler_stop");
-            if (!snapshot || !marker || !sync || !start || !stop) return 1;
+            void (*time)(unsigned long long) = (void (*)(unsigned long long))dlsym(RTLD_DEFAULT, "memory_profiler_override_next_timestamp");
+            if (!snapshot || !marker || !sync || !start || !stop || !time) return 1;
+            time(1);
             snapshot(); free(malloc(10)); marker(4294967295u); snapshot(); sync();
             stop(); free(malloc(11)); start();
             return 0;
@@ -313,6 +316,8 @@ fn every_standard_takes_the_header() {
     let code = "#include \"memlog.h\"\n#include <dlfcn.h>\n#include <link.h>\n";
     let body = "{ memlog_mark(\"a\"); memlog_snapshot(); memlog_sync(); memlog_stop(); memlog_start(); \
                 memlog_name_thread(\"b\"); memlog_scope_begin(\"s\"); memlog_scope_end(); \
+                memlog_pool(\"p\"); memlog_custom_alloc(\"p\", 1); memlog_custom_realloc(\"p\", \"q\", 2); \
+                memlog_custom_free(\"q\"); memlog_print_trace(\"q\"); \
                 return memlog_is_recording(); }\n";
     let first_text = format!(
         "{code}int second(void);\nint main(void) {{ memlog_mark(\"c\"); return second(); }}\n"

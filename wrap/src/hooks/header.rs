@@ -13,11 +13,12 @@ use crate::hooks::session::{self, Admission};
 use crate::hooks::switches;
 use crate::log::stream::Stream;
 use crate::platform::lock::Patience;
+use crate::platform::sys::{Os, Sys};
 use crate::platform::text::Text;
 use crate::process::recorder::RECORDER;
 use crate::process::rss;
 use crate::process::start;
-use core::ffi::{c_char, c_int};
+use core::ffi::{c_char, c_int, c_void};
 use memlog_format::ext::{Ext, MAX_TEXT};
 use memlog_format::switch::By;
 
@@ -193,6 +194,11 @@ pub extern "C" fn memory_profiler_sync() {
     memlog_sync();
 }
 
+/// bytehound's, for programs that are linked against it. It does nothing: a time that the
+/// program makes up has no place among those of other threads, by which events are in order.
+#[unsafe(no_mangle)]
+pub extern "C" fn memory_profiler_override_next_timestamp(_usec: u64) {}
+
 /// The calling thread has this name from now on.
 ///
 /// # Safety
@@ -238,6 +244,46 @@ pub unsafe extern "C" fn memlog_scope_begin(name: *const c_char) {
 #[unsafe(no_mangle)]
 pub extern "C" fn memlog_scope_end() {
     rescope(Stream::leave_scope);
+}
+
+/// Tells on standard error how to ask who allocated an address: the recorder keeps no
+/// blocks, the log has them. For a debugger, and for a program in trouble.
+#[unsafe(no_mangle)]
+pub extern "C" fn memlog_print_trace(address: *const c_void) {
+    /// At a time, so that it needs little stack.
+    const PIECE: usize = 64;
+    memlog_sync();
+    if RECORDER.ground.must_be_quiet() {
+        return;
+    }
+    let mut head: Text<PIECE> = Text::new();
+    head.push(b"PID: ");
+    head.push_number(Os::pid().into());
+    head.push(b"\nmemlog where ");
+    let told = start::with_log_path(|path| {
+        if path.is_empty() || !session::is_alive() {
+            return false;
+        }
+        Os::say(head.get());
+        for piece in path.chunks(PIECE) {
+            let mut text: Text<PIECE> = Text::new();
+            for &byte in piece {
+                // A terminal would obey some.
+                text.push(&[if byte.is_ascii_control() { b'?' } else { byte }]);
+            }
+            Os::say(text.get());
+        }
+        true
+    });
+    let mut end: Text<PIECE> = Text::new();
+    if told == Some(true) {
+        end.push(b" 0x");
+        end.push_hex(address as u64);
+        end.push(b"\n");
+    } else {
+        end.push(b"memlog has no log of this process\n");
+    }
+    Os::say(end.get());
 }
 
 /// Whether events are recorded now.

@@ -4,13 +4,14 @@
 //! * [`family`], [`aligned`], [`operators`], [`named`] blocks that come and go
 //! * [`mappings`] the ledger of mappings
 //! * [`notices`], [`filters`], [`rights`], [`threads`] what the program tells without knowing
-//! * [`header`] what it says by itself
+//! * [`header`], [`custom`] what it says by itself
 //! * [`switches`] recording goes on or off
 //! * [`session`], [`resumed`] who may record
 //! * [`events`], [`capture`], [`failed`] the event and its stack
 
 pub mod aligned;
 pub mod capture;
+pub mod custom;
 pub mod events;
 pub mod failed;
 pub mod family;

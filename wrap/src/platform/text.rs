@@ -41,6 +41,19 @@ impl<const N: usize> Text<N> {
         }
     }
 
+    /// Appends a number by its hexadecimal digits.
+    pub fn push_hex(&mut self, number: u64) {
+        let digits = (u64::BITS - number.leading_zeros()).div_ceil(4).max(1);
+        for place in (0..digits).rev() {
+            let digit = (number >> (4 * place) & 15) as u8;
+            self.push(&[if digit < 10 {
+                b'0' + digit
+            } else {
+                b'a' + digit - 10
+            }]);
+        }
+    }
+
     /// Appends a number.
     pub fn push_number(&mut self, mut number: u64) {
         let mut digits = [0u8; 20];

@@ -302,3 +302,11 @@ fn keep_beginning() -> bool {
     }
     kept == Some(true)
 }
+
+/// Works on the path of the log, which is empty where there is none.
+pub fn with_log_path<R>(work: impl FnOnce(&[u8]) -> R) -> Option<R> {
+    RECORDER.start.scratch.with(Patience::Bounded, |scratch| {
+        let length = RECORDER.log.sink.path(&mut scratch.buffer);
+        work(scratch.buffer.get(..length).unwrap_or(&[]))
+    })
+}

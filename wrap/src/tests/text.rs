@@ -3,6 +3,18 @@
 use crate::platform::text::{Text, each_entry, each_piece};
 
 #[test]
+fn hexadecimal_digits() {
+    let of = |number| {
+        let mut text = Text::<32>::new();
+        text.push_hex(number);
+        String::from_utf8(text.get().to_vec()).unwrap()
+    };
+    for number in [0, 9, 15, 16, 0x7f3a_5c00_0b20, u64::MAX] {
+        assert_eq!(of(number), format!("{number:x}"));
+    }
+}
+
+#[test]
 fn pieces_of_a_file_end_as_told() {
     let path = std::env::temp_dir().join(format!("memlog-pieces-{}", std::process::id()));
     let long = "x".repeat(100);

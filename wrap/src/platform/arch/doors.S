@@ -92,6 +92,24 @@
 #endif
         end     memlog_static_usable
 
+/* What an allocator of the program's own says in memlog.h's words, with the caller's
+ * registers; there is no next definition, and the handler fills the frame in. */
+#ifdef HAS_SAYERS
+.macro sayer name, arguments
+        function \name
+        enter   BELOW_DOOR
+        hand    \arguments, BELOW_DOOR
+        CALL(memlog_on_\name)
+        leave   BELOW_DOOR
+        RETURN
+        end     \name
+.endm
+        sayer   memlog_custom_alloc, 2
+        sayer   memlog_custom_free, 1
+        sayer   memlog_custom_realloc, 3
+        sayer   memlog_pool, 1
+#endif
+
 /* The C library's, where the program has it. */
         own     memlog_sigaction
         .weak   sigaction

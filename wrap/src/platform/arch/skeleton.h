@@ -9,6 +9,8 @@
  *   BELOW_WIDE_DOOR  those of a door of more than IN_REGISTERS arguments: the
  *                    DoorFrame is handed on the stack
  *   MMAP64_WORDS     words that the arguments of mmap64 take
+ *   HAS_SAYERS       the doors of memlog.h are there; they need no more than enter,
+ *                    hand and leave
  *   PRCTL, SECCOMP   system calls that the handler of a watch wants to hear of
  *   OPEN, CLOSE      the label of a function, and what its tables want
  *   LANDING          what an indirect call must find, if anything

@@ -9,6 +9,7 @@
 #define BELOW_DOOR 0
 #define BELOW_WIDE_DOOR 16
 #define IN_REGISTERS 5
+#define HAS_SAYERS
 #define BELOW_WATCH 48
 #define BELOW_NEW 32
 #define BELOW_DELETE 0

@@ -266,6 +266,11 @@ impl Sys for Linux {
         call(libc::SYS_getpid, [0; 6]).unwrap_or(0) as u32
     }
 
+    fn say(text: &[u8]) {
+        let at = text.as_ptr() as usize;
+        let _ = call(libc::SYS_write, [2, at, text.len(), 0, 0, 0]);
+    }
+
     fn parent_pid() -> u32 {
         call(libc::SYS_getppid, [0; 6]).unwrap_or(0) as u32
     }

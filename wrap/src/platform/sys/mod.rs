@@ -260,6 +260,8 @@ pub trait Sys {
     }
     /// The process.
     fn pid() -> u32;
+    /// Tells whoever reads standard error.
+    fn say(text: &[u8]);
     /// The parent.
     fn parent_pid() -> u32;
     /// The rank in a parallel job, where the kernel knows it.

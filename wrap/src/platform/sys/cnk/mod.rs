@@ -237,6 +237,11 @@ impl<K: Kernel> Sys for Cnk<K> {
         K::call(libc::SYS_getpid, [0; 6]).unwrap_or(0) as u32
     }
 
+    fn say(text: &[u8]) {
+        let at = text.as_ptr() as usize;
+        let _ = K::call(libc::SYS_write, [2, at, text.len(), 0, 0, 0]);
+    }
+
     fn parent_pid() -> u32 {
         0
     }

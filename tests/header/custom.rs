@@ -1,0 +1,177 @@
+//! Blocks of an allocator of the program's own: each is in the log as the program
+//! counted it, and none twice.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::sites::build::GCC;
+use crate::sites::{Folder, said};
+use crate::{recorded, told, with_header};
+
+/// What the program said behind a word.
+fn truth(output: &Output, word: &str) -> (u64, u64) {
+    assert!(output.status.success(), "{}", said(output));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = text.lines().find_map(|line| line.strip_prefix(word));
+    let mut words = line.expect("a line").split_whitespace();
+    let mut number = || words.next().expect("a word").parse().expect("a number");
+    (number(), number())
+}
+
+#[track_caller]
+fn of(folder: &Folder, log: &Path, filter: &str) -> (u64, u64) {
+    let page = told(folder, &["table", "--where", filter], log);
+    let number = |name: &str| page[name].as_u64().unwrap_or_else(|| panic!("{page:#}"));
+    (number("bytes"), number("blocks"))
+}
+
+#[track_caller]
+fn agrees(folder: &Folder, log: &Path, output: &Output) {
+    let live = |word: &str, function: &str| {
+        let filter = format!("function = {function} and leaked");
+        assert_eq!(of(folder, log, &filter), truth(output, word), "{word}");
+    };
+    assert_eq!(
+        of(folder, log, "function = small and size < 65536"),
+        truth(output, "asked")
+    );
+    live("small", "small");
+    live("moved", "resize");
+    live("first", "first");
+    live("plain", "plain");
+    // Pools came, and none is in use.
+    assert!(of(folder, log, "size = 65536").1 > 100);
+    assert_eq!(of(folder, log, "size = 65536 and leaked"), (0, 0));
+    // What was resized is one chain.
+    let moved = of(folder, log, "function = small and moved").1;
+    assert_eq!(moved, truth(output, "moved").1);
+    // It is the arena's function that asked, and none of the header's.
+    assert_eq!(of(folder, log, "function ~ \"^memlog_\""), (0, 0));
+    let stats = folder.stats(log);
+    for name in ["lost_events", "allocations_of_live_addresses"] {
+        assert_eq!(stats.number(name), 0, "{name}");
+    }
+    for kind in ["before_start", "of_parent", "twice"] {
+        assert_eq!(stats.value("unknown_releases")[kind], 0, "{kind}");
+    }
+}
+
+fn has_doors() -> bool {
+    let has = std::env::consts::ARCH == "x86_64";
+    if !has {
+        println!("SKIPPED blocks that the program tells of: not recorded on this processor");
+    }
+    has
+}
+
+#[test]
+fn an_arena_is_in_the_log_as_it_counts_itself() {
+    let folder = Folder::new("custom");
+    let program = GCC.build(&folder, "arena.c", "arena", &["-pthread"]);
+    if !has_doors() {
+        return;
+    }
+    let (log, output) = recorded(&folder, "it.memlog", &Command::new(&program));
+    agrees(&folder, &log, &output);
+
+    // Without a word of it there are pools alone.
+    let mut command = Command::new(&program);
+    command.arg("silent");
+    let (log, output) = recorded(&folder, "silent.memlog", &command);
+    assert!(of(&folder, &log, "size = 65536 and leaked").1 > 0);
+    assert_eq!(
+        of(&folder, &log, "function = small and size < 65536"),
+        (0, 0)
+    );
+    assert_eq!(
+        of(&folder, &log, "function = plain"),
+        truth(&output, "plain")
+    );
+}
+
+#[test]
+fn an_arena_that_is_linked_with_memlog() {
+    let folder = Folder::new("custom-linked");
+    if !has_doors() {
+        return;
+    }
+    let lib = folder.recorder();
+    for way in ["--static", "--dynamic"] {
+        let words = [
+            "ldflags".as_ref(),
+            way.as_ref(),
+            "--lib".as_ref(),
+            lib.as_os_str(),
+        ];
+        let flags = folder.says(&words);
+        let mut link: Vec<&str> = flags.split_whitespace().collect();
+        link.push("-pthread");
+        if way == "--static" {
+            link.insert(0, "-static");
+        }
+        let program = GCC.build(&folder, "arena.c", &format!("arena{way}"), &link);
+        let log = folder.path(&format!("it{way}.memlog"));
+        let output = folder
+            .command(&program)
+            .env("MEMLOG_OUTPUT", &log)
+            .output()
+            .expect("it runs");
+        agrees(&folder, &log, &output);
+    }
+}
+
+/// Where memlog is absent, the program goes on as ever.
+#[test]
+fn an_arena_without_memlog() {
+    let folder = Folder::new("custom-absent");
+    for (name, link) in [
+        ("dynamic", &["-pthread"][..]),
+        ("static", &["-static", "-pthread"]),
+    ] {
+        let program = GCC.build(&folder, "arena.c", name, link);
+        let output = folder.command(&program).output().expect("it runs");
+        assert_eq!(truth(&output, "first"), (77, 1));
+    }
+}
+
+/// What is printed is a command that says who allocated the address.
+#[test]
+fn an_address_is_traced() {
+    let folder = Folder::new("custom-trace");
+    let code = r#"
+        #include "memlog.h"
+        #include <stdlib.h>
+        void *volatile kept;
+        __attribute__((noinline)) static void take(size_t size) { kept = malloc(size); }
+        int main(void) {
+            take(4711);
+            memlog_print_trace(kept);
+            return 0;
+        }"#;
+    let program = with_header(&folder, code, &[]);
+    let native = folder.command(&program).output().expect("it runs");
+    assert!(native.status.success() && native.stderr.is_empty());
+
+    let log = folder.path("it.memlog");
+    let mut command = folder.command(&program);
+    command.env("LD_PRELOAD", folder.recorder().join("libmemlog.so"));
+    let output = command
+        .env("MEMLOG_OUTPUT", &log)
+        .output()
+        .expect("it runs");
+    assert!(output.status.success(), "{}", said(&output));
+    let text = String::from_utf8_lossy(&output.stderr);
+    let mut lines = text.lines();
+    let pid = lines.next().expect("a line").strip_prefix("PID: ");
+    assert!(pid.expect("a number").parse::<u32>().is_ok(), "{text}");
+    let words = lines.next().expect("a command").split(' ');
+    let words: Vec<_> = words.skip(1).map(std::ffi::OsStr::new).collect();
+    let page = folder.says(&words);
+    assert!(page.contains("take") && page.contains("4,711"), "{page}");
+
+    command.env("MEMLOG_OFF", "1");
+    let output = command.output().expect("it runs");
+    assert!(output.status.success(), "{}", said(&output));
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(text, "memlog has no log of this process\n");
+}
