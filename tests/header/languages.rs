@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::sites::build::{GFORTRAN, RUSTC, rust_target};
 use crate::sites::{Folder, said};
-use crate::{included, marks_of, recorded};
+use crate::{included, marks_of, recorded, told};
 
 /// It says that it is recorded, and the name of its thread and its marks are in the log.
 #[track_caller]
@@ -21,6 +21,21 @@ fn has_said(folder: &Folder, log: &Path, thread: &str, marks: &[&str]) {
     assert_eq!(marks_of(folder, log), marks);
     let page = folder.says(&["info".as_ref(), log.as_os_str()]);
     assert!(page.contains(thread), "{page}");
+}
+
+/// In the log there is such a block of this scope, and none outside of it.
+#[track_caller]
+fn has_scope(folder: &Folder, scope: &str, size: &str) {
+    let log = folder.path("it.memlog");
+    let filter = format!("size {size}");
+    let page = told(
+        folder,
+        &["table", "--by", "scope", "--where", &filter],
+        &log,
+    );
+    let rows = page["rows"].as_array().expect("rows").iter();
+    let names: Vec<_> = rows.map(|row| row["name"].as_str().expect("it")).collect();
+    assert_eq!(names, [scope], "{page:#}");
 }
 
 #[track_caller]
@@ -40,7 +55,8 @@ fn fortran_may_mark() {
     succeeds(command.args(["-o", "c.o"]));
     let source = folder.path("it.f90");
     let code = "program it\n use memlog\n implicit none\n real(8), allocatable :: a(:)\n \
-        call memlog_name_thread('solver')\n call memlog_mark('before  ')\n allocate(a(1000))\n a = 1\n \
+        call memlog_name_thread('solver')\n call memlog_mark('before  ')\n \
+        call memlog_scope_begin('load  ')\n allocate(a(12345))\n call memlog_scope_end()\n a = 1\n \
         call memlog_snapshot()\n call memlog_sync()\n if (memlog_is_recording()) print *, 'on', sum(a)\n\
         end program\n";
     std::fs::write(&source, code).expect("a file");
@@ -49,6 +65,7 @@ fn fortran_may_mark() {
     succeeds(command.args(["c.o", "-o", "it"]));
     let program = Command::new(folder.path("it"));
     speaks(&folder, &program, "solver", &["before", "snapshot 1"]);
+    has_scope(&folder, "load", "= 98760");
 }
 
 const RUST: &str = r#"
@@ -57,6 +74,11 @@ fn main() {
     memlog_marks::mark("ein ä");
     memlog_marks::mark(&"x".repeat(300));
     memlog_marks::snapshot();
+    {
+        let _load = memlog_marks::scope("lädt");
+        let _parse = memlog_marks::scope("parse");
+        std::hint::black_box(vec![1u8; 123_457]);
+    }
     memlog_marks::sync();
     println!("{}", if memlog_marks::is_recording() { "on" } else { "off" });
 }
@@ -86,6 +108,7 @@ fn rust_may_mark() {
     assert_eq!(String::from_utf8_lossy(&native.stdout), "off\n");
     let marks = ["ein ä", &"x".repeat(128), "snapshot 1"];
     speaks(&folder, &Command::new(program), "loader", &marks);
+    has_scope(&folder, "lädt/parse", "= 123457");
 }
 
 #[test]
@@ -108,6 +131,7 @@ fn static_rust_may_mark() {
     assert_eq!(output.expect("it runs").stdout, b"on\n");
     let marks = ["ein ä", &"x".repeat(128), "snapshot 1"];
     has_said(&folder, &log, "loader", &marks);
+    has_scope(&folder, "lädt/parse", "= 123457");
 }
 
 #[test]
@@ -118,7 +142,7 @@ fn python_may_mark() {
         println!("SKIPPED marks of Python: there is no {python}");
         return;
     }
-    let code = "import memlog; memlog.mark('one'); memlog.snapshot(); memlog.sync(); \
+    let code = "import memlog\nwith memlog.scope('load'):\n block = bytearray(7654321)\nmemlog.mark('one'); memlog.snapshot(); memlog.sync(); \
         memlog.name_thread('reader'); print('on' if memlog.is_recording() else 'off')";
     let mut command = folder.command(python);
     command.args(["-c", code]);
@@ -128,4 +152,5 @@ fn python_may_mark() {
     let text = String::from_utf8_lossy(&native.stdout);
     assert_eq!(text, "off\n", "{}", said(&native));
     speaks(&folder, &command, "reader", &["one", "snapshot 1"]);
+    has_scope(&folder, "load", ">= 7654321");
 }
