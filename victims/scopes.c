@@ -3,11 +3,13 @@
  *
  * `scopes`            nested ones, threads that take over each other's places, more than have a name
  * `scopes rounds N`   the same with so many times as much in between
+ * `scopes names`      threads whose names change, unseen by memlog, while they call realloc
  * `scopes off`        recording goes off and on inside of one
  * `scopes fork`       a child goes on inside of one; its lines begin with `child `
  * `scopes signals N`  for so many milliseconds a handler begins and ends one, too */
 #define _GNU_SOURCE
 #include "../include/memlog.h"
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -219,10 +221,42 @@ static void signalled(long ms) {
     setitimer(ITIMER_REAL, &often, NULL);
 }
 
+/* memlog looks at the name at times of its own: between the halves of a realloc, too. */
+static void *renamed(void *number) {
+    char name[16];
+    int file = open("/proc/thread-self/comm", O_WRONLY), count = 0;
+    void *block = NULL;
+    memlog_scope_begin("outer");
+    memlog_scope_begin("loop");
+    for (long end = now_ms() + 12; now_ms() < end; count++) {
+        int length = snprintf(name, sizeof name, "n%ld.%d", (long)number, count % 1000);
+        if (file < 0 || write(file, name, length) != length)
+            exit(1);
+        for (int i = 0; i < 4; i++)
+            block = take("outer/loop", block, i % 2 ? 5000 : 9000);
+    }
+    memlog_scope_end();
+    memlog_scope_end();
+    free(block);
+    free(take(NONE, NULL, 100));
+    close(file);
+    return NULL;
+}
+
+static void names(void) {
+    for (long n = 0; n < 60; n++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, renamed, (void *)n);
+        pthread_join(thread, NULL);
+    }
+}
+
 int main(int arguments, char **argument) {
     const char *mode = arguments > 1 ? argument[1] : "";
     if (strcmp(mode, "off") == 0)
         off();
+    else if (strcmp(mode, "names") == 0)
+        names();
     else if (strcmp(mode, "fork") == 0)
         forked();
     else if (strcmp(mode, "signals") == 0)

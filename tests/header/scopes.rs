@@ -166,6 +166,19 @@ fn handlers_may_have_scopes() {
     assert_eq!(folder.stats(&log).number("lost_events"), 0);
 }
 
+/// memlog may find that a thread has another name amid a realloc: the block that comes
+/// of it is still in its scope.
+#[test]
+fn a_thread_gets_a_name_amid_a_realloc() {
+    let folder = Folder::new("scopes-names-amid");
+    let mut command = Command::new(victim(&folder));
+    command.arg("names");
+    let (log, output) = recorded(&folder, "it.memlog", &command);
+    let truth = truth(&output, "");
+    assert!(truth["outer/loop"].1 > 10_000, "{truth:?}");
+    assert_eq!(sums(&folder, &log, OWN), truth);
+}
+
 /// A log that overwrites its oldest events knows scopes of those that it has, and says
 /// so of the others; a stripped one too.
 #[test]

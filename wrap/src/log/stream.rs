@@ -37,7 +37,7 @@ use memlog_format::varint::Writer;
 
 /// Room that must be left before a group of records begins: a realloc's two
 /// halves lie in one chunk, with what may come between them.
-const ROOM: usize = 2 * MAX_EVENT + 3 * MAX_EXT;
+const ROOM: usize = 2 * MAX_EVENT + 4 * MAX_EXT;
 /// Room that must be left for a record inside a group; no record is longer.
 const ROOM_INSIDE: usize = MAX_EXT;
 

@@ -5,7 +5,7 @@
 //! recorded. So a change takes the room away that the next record looks for; whoever
 //! looks for room finds the scope that is untold. No usual record does more for it.
 
-use super::Stream;
+use super::{ROOM_INSIDE, Stream};
 use core::sync::atomic::{Ordering, compiler_fence};
 use memlog_format::ext::{Ext, MAX_TEXT};
 
@@ -138,19 +138,19 @@ impl Stream {
         }
     }
 
-    /// Makes room for what comes next, and tells before it of which scope it is. False if
-    /// the chunk has none.
+    /// Makes room for what comes next, and tells before it of which scope it is: also
+    /// between the halves of a realloc, where the thread may just have got a name. False if
+    /// the chunk has no room for a whole group.
     pub(super) fn make_room(&mut self) -> bool {
         if self.chunk.is_null() {
             return false;
         }
         self.set_ready(self.ready);
-        if self.committed >= self.full_at && !self.reach_further() {
-            return false;
-        }
-        // Nothing may come between the halves of a realloc.
-        if !self.scopes.is_untold || self.announced {
-            return true;
+        let has_room = self.committed < self.full_at || self.reach_further();
+        let behind = self.committed as usize + 2 * ROOM_INSIDE;
+        let is_amid = self.announced && behind <= self.ready as usize;
+        if !self.scopes.is_untold || !has_room && !is_amid {
+            return has_room;
         }
         self.tell_scopes();
         !self.chunk.is_null() && (self.committed < self.full_at || self.reach_further())
