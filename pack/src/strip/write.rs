@@ -251,7 +251,7 @@ impl<'w> Writer<'w> {
             let put = |deltas: &mut Deltas, out: &mut varint::Writer| {
                 deltas.put_ext(out, &Ext::Scope(&scope));
             };
-            self.filling.put(&mut self.chunk, now, room, &put);
+            self.filling.put(&mut self.chunk, now, room, put);
             self.scope = scope;
         }
         while !self.filling.put(&mut self.chunk, now, room, &record) {
