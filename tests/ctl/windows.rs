@@ -50,6 +50,13 @@ fn nothing_is_lost_while_it_goes_on_and_off() {
     race(&folder, &shared);
 }
 
+/// The same of the log that `memlog strip` makes of it.
+fn stripped(folder: &Folder, log: &str) -> Value {
+    let words = ["strip", "--force", "-q", "-o", "less.memlog"].map(OsStr::new);
+    folder.says(&[&words[..], &[folder.path(log).as_os_str()]].concat());
+    is_whole(folder, "less.memlog")
+}
+
 fn race(folder: &Folder, environment: &[(&str, &str)]) {
     let mut command = record(folder, &["--force"], &["race", "1500"]);
     command.envs(environment.iter().copied());
@@ -64,6 +71,11 @@ fn race(folder: &Folder, environment: &[(&str, &str)]) {
         assert_eq!(*on, number % 2 == 1, "turn {number}");
     }
     assert_eq!(stats["cut_stacks"], 0, "{stats:#}");
+    let less = stripped(folder, "it.memlog");
+    for name in ["allocations", "releases", "end_live_bytes"] {
+        assert_eq!(less[name], stats[name], "{less:#}");
+    }
+    assert_eq!(less["switches"].as_array().map(Vec::len), Some(turns.len()));
 }
 
 /// A call that recording goes off over, and what becomes of its block.
@@ -101,9 +113,7 @@ fn calls_that_end_late() {
         assert_eq!(*others, unknown, "{how}: {stats:#}");
         assert_eq!(stats["end_live_bytes"], 100, "{how}: {stats:#}");
         // A smaller log says the same.
-        let words = ["strip", "--force", "-q", "-o", "less.memlog"].map(OsStr::new);
-        folder.says(&[&words[..], &[folder.path(&log).as_os_str()]].concat());
-        let less = is_whole(&folder, "less.memlog");
+        let less = stripped(&folder, &log);
         for name in ["allocations", "releases", "end_live_bytes"] {
             assert_eq!(less[name], stats[name], "{how}: {less:#}");
         }

@@ -19,7 +19,7 @@ pub(super) struct Run {
     /// The first and the last of them, as the stream counts what it tells.
     pub first: u64,
     pub last: u64,
-    /// The number of the stamp before them. Readings have the next ones, and the one behind
+    /// The number of the stamp before them. Readings and switches have the next ones, and the one behind
     /// the last record has the one after those.
     pub stamp: u64,
 }
@@ -63,7 +63,7 @@ pub(super) fn is_told(record: &Record) -> bool {
         Event::Alloc(_) | Event::Stamp(_) => true,
         Event::Release(_) => !matches!(record.fate, Some((Fate::Revoked, _))),
         // A reader tells of scopes also where a chunk ends.
-        Event::Ext(ext) => !matches!(ext, Ext::Unknown { .. } | Ext::Scope(_)),
+        Event::Ext(ext) => !matches!(ext, Ext::Unseen | Ext::Unknown { .. } | Ext::Scope(_)),
         Event::Tick(_) | Event::Revoke => false,
     }
 }
@@ -147,7 +147,7 @@ impl<'a> Taker<'a> for Finder<'_> {
             kind => {
                 let told = self.next(item.stream, false);
                 self.stays(item.stream, told.records);
-                self.stamp += u64::from(matches!(kind, Kind::Rss(_)));
+                self.stamp += u64::from(matches!(kind, Kind::Rss(_) | Kind::Switch(_)));
             }
         }
     }
