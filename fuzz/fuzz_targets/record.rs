@@ -71,7 +71,9 @@ fn same_ext(one: &memlog_format::ext::Ext, other: &memlog_format::ext::Ext) {
     use memlog_format::limit::Limit;
     let kept = |text: &[u8]| text.len().min(MAX_TEXT);
     match (one, other) {
-        (Ext::Mark(one), Ext::Mark(other)) | (Ext::Scope(one), Ext::Scope(other)) => assert_eq!(&one[..kept(one)], *other),
+        (Ext::Mark(one), Ext::Mark(other)) | (Ext::Scope(one), Ext::Scope(other)) => {
+            assert_eq!(&one[..kept(one)], *other)
+        }
         // Of a path the end is kept.
         (Ext::Limit(one), Ext::Limit(other)) => {
             let name = &one.name[one.name.len() - kept(one.name)..];
