@@ -7,6 +7,9 @@ use std::os::unix::fs::FileExt;
 
 use crate::{Outcome, Refusal};
 
+/// No look takes more than that, whatever is said of lengths there.
+pub const LOOK: u64 = 1 << 30;
+
 /// The memory of a process.
 pub struct Memory {
     file: File,
@@ -25,7 +28,7 @@ impl Memory {
         match opened {
             Ok(file) => Ok(Self {
                 file,
-                left: Cell::new(u64::MAX),
+                left: Cell::new(LOOK),
             }),
             Err(error) => Err(Refusal::new(
                 format!("its memory cannot be opened: {error}"),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::checks::{has_our_numbers, own_number};
 use crate::library::{code_of, lines};
-use crate::memory::{Memory, half_in, word_in};
+use crate::memory::{LOOK, Memory, half_in, word_in};
 use crate::objects::{Auxiliary, Loader, Object};
 use crate::threads::Threads;
 use crate::{Outcome, Refusal, patiently};
@@ -93,7 +93,7 @@ impl Process {
                 "start it with `memlog record`",
             ));
         }
-        self.memory.begin(TABLES);
+        self.memory.begin(LOOK);
         let (Ok(nodes), Ok(objects)) = (nodes, objects) else {
             return Ok(false);
         };

@@ -13,7 +13,7 @@ use memlog_format::attach::Word;
 
 use crate::arch::poke;
 use crate::library::{Library, STOPPED};
-use crate::memory::{Memory, word_in};
+use crate::memory::{LOOK, Memory, word_in};
 use crate::process::Process;
 use crate::threads::Threads;
 use crate::{Outcome, Refusal, Wanted, patiently};
@@ -49,8 +49,6 @@ impl State {
     }
 }
 
-/// Of data no more is looked through.
-const DATA: u64 = 1 << 30;
 /// The doors of functions whose address programs keep in their data.
 const FAMILY: usize = 13;
 
@@ -115,7 +113,7 @@ impl Process {
                 family.entry(from).or_insert(to);
             }
         }
-        self.memory.begin(DATA);
+        self.memory.begin(LOOK);
         for &(at, length) in self.objects.iter().flat_map(|object| &object.data) {
             let (low, high) = (at.wrapping_add(7) & !7, at.wrapping_add(length) & !7);
             let Ok(bytes) = self.memory.bytes(low, high.saturating_sub(low)) else {
@@ -130,6 +128,8 @@ impl Process {
                 }
             }
         }
+        // What was too long there is no reason to read nothing else.
+        self.memory.begin(LOOK);
     }
 
     /// Makes the changes: if one comes in half of the time, at a moment when nobody is amid
