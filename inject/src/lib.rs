@@ -13,6 +13,7 @@
 
 mod arch;
 mod checks;
+mod elf;
 mod folder;
 mod image;
 mod library;

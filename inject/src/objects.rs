@@ -1,21 +1,12 @@
-//! The loader's list of objects in another process, and the tables of each: 64-bit
-//! little-endian ELF, as `elf.h` has it.
+//! The loader's list of objects in another process, and the tables of each.
 
 use std::collections::HashSet;
 use std::fs;
 
+use crate::elf::*;
 use crate::memory::{Memory, half_in, quarter_in, text_in, word_in};
 use crate::{Outcome, Refusal};
 
-const PT_LOAD: u32 = 1;
-const PT_DYNAMIC: u32 = 2;
-const PT_INTERP: u32 = 3;
-const PT_PHDR: u32 = 6;
-const WRITABLE: u32 = 2;
-/// Bytes of a program header, an entry of a symbol table, one of a relocation table.
-const HEADER: usize = 56;
-pub const SYMBOL: u64 = 24;
-const RELOCATION: usize = 24;
 /// A version that only who names it gets.
 const HIDDEN: u16 = 0x8000;
 
@@ -84,27 +75,6 @@ impl Auxiliary {
         let mut words = self.words.iter();
         words.find(|word| word.0 == key).map(|word| word.1)
     }
-}
-
-/// A line of program headers.
-struct Part {
-    kind: u32,
-    flags: u32,
-    at: u64,
-    bytes: u64,
-}
-
-fn parts(bytes: &[u8]) -> Vec<Part> {
-    let headers = bytes.chunks_exact(HEADER);
-    let parts = headers.filter_map(|header| {
-        Some(Part {
-            kind: half_in(header, 0)?,
-            flags: half_in(header, 4)?,
-            at: word_in(header, 16)?,
-            bytes: word_in(header, 40)?,
-        })
-    });
-    parts.collect()
 }
 
 /// The word of the loader to debuggers.
@@ -181,31 +151,6 @@ impl Loader {
         });
         objects.collect()
     }
-}
-
-const DT_PLTRELSZ: u64 = 2;
-const DT_HASH: u64 = 4;
-const DT_STRTAB: u64 = 5;
-const DT_SYMTAB: u64 = 6;
-const DT_RELA: u64 = 7;
-const DT_RELASZ: u64 = 8;
-const DT_STRSZ: u64 = 10;
-const DT_DEBUG: u64 = 21;
-const DT_JMPREL: u64 = 23;
-const DT_FINI_ARRAY: u64 = 26;
-const DT_FINI_ARRAYSZ: u64 = 28;
-const DT_GNU_HASH: u64 = 0x6fff_fef5;
-const DT_VERSYM: u64 = 0x6fff_fff0;
-
-/// What a dynamic section says of this.
-fn entry(section: &[u8], tag: u64) -> Option<u64> {
-    let mut pairs = section
-        .chunks_exact(16)
-        .map_while(|pair| match word_in(pair, 0) {
-            None | Some(0) => None,
-            Some(tag) => Some((tag, word_in(pair, 8)?)),
-        });
-    pairs.find(|pair| pair.0 == tag).map(|pair| pair.1)
 }
 
 /// A dynamic section, whose length nobody says.
@@ -327,10 +272,7 @@ fn name_in(strings: &[u8], at: usize) -> Option<&str> {
 
 /// Whether a relocation fills its word with the plain address of a symbol.
 fn is_filled(kind: u32, addend: Option<u64>) -> bool {
-    const WORD: u32 = 1;
-    const GLOBAL: u32 = 6;
-    const JUMP: u32 = 7;
-    kind == GLOBAL || kind == JUMP || kind == WORD && addend == Some(0)
+    kind == R_GLOBAL || kind == R_JUMP || kind == R_WORD && addend == Some(0)
 }
 
 /// How many symbols a GNU hash table leads to.
@@ -373,8 +315,7 @@ fn headers_of(memory: &Memory, bias: u64) -> Option<Vec<Part>> {
     if !head.starts_with(b"\x7fELF") {
         return None;
     }
-    let (table, count) = (word_in(&head, 32)?, quarter_in(&head, 56)?);
-    let bytes = u64::from(count) * HEADER as u64;
+    let (table, bytes) = headers_in(&head)?;
     let bytes = memory.bytes(bias.wrapping_add(table), bytes).ok()?;
     Some(parts(&bytes))
 }
