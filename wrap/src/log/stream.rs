@@ -490,14 +490,4 @@ impl Stream {
     pub fn position(&self) -> (u32, u32) {
         (self.sequence.wrapping_sub(1), self.committed)
     }
-
-    /// Back to a stream that has written nothing: a forked child's.
-    pub fn reset(&mut self) {
-        (self.chunk, self.full_at) = (core::ptr::null_mut(), 0);
-        (self.committed, self.sequence, self.tid) = (0, 0, 0);
-        self.deltas = Deltas::at_start(0, 0);
-        (self.allowance, self.allowed, self.settled) = (0, 0, 0);
-        (self.unstamped, self.lost) = (0, 0);
-        self.scopes = Scopes::NONE;
-    }
 }

@@ -4,9 +4,10 @@
 //! # Safety
 //! As in `stream`.
 
-use super::Stream;
+use super::{Scopes, Stream};
 use crate::platform::sys::{Os, Sys};
 use memlog_format::chunk::CHUNK_SIZE;
+use memlog_format::event::Deltas;
 
 impl Stream {
     /// An announced release was completed or revoked: the chunk may end.
@@ -39,5 +40,15 @@ impl Stream {
             unsafe { Os::memory_over(self.chunk, CHUNK_SIZE) };
         }
         self.position()
+    }
+
+    /// Back to a stream that has written nothing: a forked child's.
+    pub fn reset(&mut self) {
+        (self.chunk, self.full_at) = (core::ptr::null_mut(), 0);
+        (self.committed, self.sequence, self.tid) = (0, 0, 0);
+        self.deltas = Deltas::at_start(0, 0);
+        (self.allowance, self.allowed, self.settled) = (0, 0, 0);
+        (self.unstamped, self.lost) = (0, 0);
+        self.scopes = Scopes::NONE;
     }
 }
