@@ -1,6 +1,6 @@
 //! Whatever a program is amid, it goes on as if nobody had come.
 
-use super::{Folder, Living, built, does, status, whole};
+use super::{Folder, Living, built, does, status};
 
 /// Each way of living, attached to and left again and again. The victim ends itself where
 /// a system call says EINTR, a block or a register is not what it was, or a clock goes
@@ -33,7 +33,7 @@ fn programs_go_on_whatever_they_are_amid() {
         assert_eq!(status(&pid, "SigBlk"), masks, "{way}");
         living.ends_well(way);
         if folder.path(&output).exists() {
-            whole(&folder, &folder.path(&output));
+            folder.whole(&folder.path(&output));
         }
     }
 }
@@ -53,7 +53,7 @@ fn threads_that_come_later_are_told_apart() {
     std::thread::sleep(std::time::Duration::from_millis(300));
     does(&folder, &["detach", &pid], "recording has ended");
     living.ends_well("breed");
-    let stats = whole(&folder, &folder.path("it.memlog"));
+    let stats = folder.whole(&folder.path("it.memlog"));
     let threads = stats["threads"].as_u64().expect("a number");
     assert!(threads > 50, "{stats:#}");
 }
@@ -72,7 +72,7 @@ fn a_program_may_end_while_it_is_recorded() {
     );
     assert_eq!(living.asked("count"), "counted");
     living.ends_well("threads");
-    let stats = whole(&folder, &folder.path("it.memlog"));
+    let stats = folder.whole(&folder.path("it.memlog"));
     assert_eq!(stats["ended"], true, "{stats:#}");
 }
 
@@ -90,7 +90,7 @@ fn recording_for_a_time_ends_by_itself() {
     let after = std::fs::metadata(folder.path("it.memlog")).expect("a log");
     assert_eq!(before.len(), after.len());
     living.ends_well("churn");
-    let stats = whole(&folder, &folder.path("it.memlog"));
+    let stats = folder.whole(&folder.path("it.memlog"));
     let seconds = stats["duration_seconds"].as_f64().expect("a number");
     assert!((0.1..5.0).contains(&seconds), "{stats:#}");
 }

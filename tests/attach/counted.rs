@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::{Folder, Living, built, does, whole};
+use super::{Folder, Living, built, does};
 
 fn held(folder: &Folder, log: &str, options: &[&str]) -> (u64, u64) {
     let path = folder.path(log);
@@ -37,7 +37,7 @@ fn what_is_recorded_is_what_was_allocated_then() {
         "recording has ended",
     );
     assert_eq!(living.asked("count"), "counted");
-    let stats = whole(&folder, &folder.path("it.memlog"));
+    let stats = folder.whole(&folder.path("it.memlog"));
     let before = &stats["unknown_releases"]["before_start"];
     assert!(before.as_u64() >= Some(100), "{stats:#}");
     assert_eq!(held(&folder, "it.memlog", &[]), (2_000_000, 2000));
@@ -51,7 +51,7 @@ fn what_is_recorded_is_what_was_allocated_then() {
     living.ends_well("idle");
     assert_eq!(held(&folder, "it.memlog", &[]), (2_000_000, 2000));
     // It did not allocate when it was left, and could not say so: another log begins.
-    whole(&folder, &folder.path("it.2.memlog"));
+    folder.whole(&folder.path("it.2.memlog"));
     assert_eq!(held(&folder, "it.2.memlog", &[]), (1_000_000, 1000));
 }
 
@@ -92,6 +92,6 @@ fn a_program_in_a_container_has_its_log_there() {
     // What was copied there with the victim is a folder.
     logs.retain(|log| log.is_file());
     assert_eq!(logs.len(), 1, "{logs:?}");
-    let stats = whole(&folder, &logs[0]);
+    let stats = folder.whole(&logs[0]);
     assert!(stats["allocations"].as_u64() > Some(1000), "{stats:#}");
 }

@@ -9,10 +9,9 @@ mod refused;
 mod sites;
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
-use serde_json::Value;
 use sites::build::GCC;
 use sites::{Folder, said};
 
@@ -108,24 +107,6 @@ fn does(folder: &Folder, words: &[&str], expected: &str) -> String {
     let (text, is_fine) = memlog(folder, words);
     assert!(is_fine && text.contains(expected), "{words:?}: {text}");
     text
-}
-
-/// The figures of a log in which nothing is lost and nothing is wrong.
-#[track_caller]
-fn whole(folder: &Folder, log: &Path) -> Value {
-    let words = ["stats".as_ref(), "--json".as_ref(), log.as_os_str()];
-    let stats: Value = serde_json::from_str(&folder.says(&words)).expect("JSON");
-    for name in [
-        "lost_events",
-        "order_breaks",
-        "order_gaps",
-        "findings_count",
-        "allocations_of_live_addresses",
-    ] {
-        assert_eq!(stats[name], 0, "{name}: {stats:#}");
-    }
-    assert_eq!(stats["unknown_releases"]["twice"], 0, "{stats:#}");
-    stats
 }
 
 /// What stands in a line of /proc/PID/status.

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::{Folder, GCC, Living, built, does, status, whole};
+use super::{Folder, GCC, Living, built, does, status};
 
 /// The logs in a folder.
 fn logs(folder: &Folder, name: &str) -> Vec<std::path::PathBuf> {
@@ -36,7 +36,7 @@ fn two_at_once() {
     living.ends_well("two at once");
     let logs = logs(&folder, "logs");
     assert_eq!(logs.len(), 1, "{logs:?}");
-    whole(&folder, &logs[0]);
+    folder.whole(&logs[0]);
 }
 
 /// Ctrl-C at any moment ends memlog, and not the program.
@@ -127,7 +127,7 @@ fn children_that_the_c_library_does_not_know() {
     let logs = logs(&folder, "logs");
     assert!(logs.len() > 3, "{logs:?}");
     for log in logs {
-        let stats = whole(&folder, &log);
+        let stats = folder.whole(&log);
         assert!(stats["threads"].as_u64().expect("threads") < 3, "{stats:#}");
     }
 }
@@ -177,7 +177,7 @@ fn programs_at_other_places() {
         sleep(Duration::from_millis(100));
         does(&folder, &["detach", &pid], "recording has ended");
         living.ends_well(&log);
-        let stats = whole(&folder, &folder.path(&log));
+        let stats = folder.whole(&folder.path(&log));
         let more = if way == "asks" { 10 } else { 0 };
         let allocations = stats["allocations"].as_u64().expect("it");
         assert!(allocations >= 1000 + more, "{log}: {stats:#}");

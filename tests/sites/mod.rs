@@ -131,6 +131,24 @@ impl Folder {
         String::from_utf8(output.stdout).expect("text")
     }
 
+    /// The figures of a log in which nothing is lost, out of order or live twice.
+    #[track_caller]
+    pub fn whole(&self, log: &Path) -> Value {
+        let words = ["stats".as_ref(), "--json".as_ref(), log.as_os_str()];
+        let stats: Value = serde_json::from_str(&self.says(&words)).expect("JSON");
+        for name in [
+            "lost_events",
+            "order_breaks",
+            "order_gaps",
+            "findings_count",
+            "allocations_of_live_addresses",
+        ] {
+            assert_eq!(stats[name], 0, "{name}: {stats:#}");
+        }
+        assert_eq!(stats["unknown_releases"]["twice"], 0, "{stats:#}");
+        stats
+    }
+
     /// The recorder's files, in a folder.
     pub fn recorder(&self) -> PathBuf {
         let lib = self.path("lib");
