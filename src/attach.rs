@@ -137,7 +137,8 @@ fn leave(pid: u32, patience: Duration) -> anyhow::Result<ExitCode> {
         _ => None,
     };
     let turned = match &log {
-        Some(_) => ctl::turn(pid, false, patience.min(FOR_ANSWER))?,
+        // Whatever it answers, it is left.
+        Some(_) => ctl::turn(pid, false, patience.min(FOR_ANSWER)).unwrap_or(Turned::Silent),
         None => Turned::Done,
     };
     let is_silent = turned == Turned::Silent;
@@ -150,7 +151,7 @@ fn leave(pid: u32, patience: Duration) -> anyhow::Result<ExitCode> {
     let whole = match (&log, turned) {
         (None, _) => "nothing was recorded".to_owned(),
         (Some(log), Turned::Silent) => format!(
-            "{} has all of it; the program was not allocating, and gets another log when it is \
+            "{} has all of it; the program did not answer, and gets another log when it is \
              attached to again",
             typed(log)
         ),
@@ -182,10 +183,13 @@ fn begin(pid: u32, is_new: bool, patience: Duration) -> anyhow::Result<Option<Pa
         match memlog_inject::state(pid) {
             Some(State::Alive) => {
                 let log = process::log_of(pid);
-                if log.is_ok() {
-                    if !is_new {
-                        ctl::turn(pid, true, patience)?;
-                    }
+                if log.is_ok() && !is_new {
+                    ctl::turn(pid, true, patience)?;
+                    return Ok(log.ok());
+                }
+                // A log is made before recording is on: who asks it to stop then is told
+                // that it has.
+                if log.is_ok() && ctl::is_on(pid) {
                     return Ok(log.ok());
                 }
             }

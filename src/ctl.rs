@@ -176,6 +176,12 @@ pub fn turn(pid: u32, is_on: bool, patience: Duration) -> anyhow::Result<Turned>
     }
 }
 
+/// Whether a process records now.
+pub fn is_on(pid: u32) -> bool {
+    let targets = target::find(pid.to_string().as_ref(), false);
+    targets.is_ok_and(|targets| targets.iter().any(|target| target.state() == State::On))
+}
+
 /// Says in the log of a process that its recorder will do nothing any more.
 pub fn stop_for_good(pid: u32) -> anyhow::Result<()> {
     for target in target::find(pid.to_string().as_ref(), false)? {
