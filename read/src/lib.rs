@@ -18,6 +18,7 @@
 //! * `cells`: which numbers order which addresses, and which were lost
 //! * `merge`: all streams as one, the events on one address in true order
 //! * `undecided`: reallocs under way while a log is looked at
+//! * `marks`: of one moment, where a log grows
 //! * `follow`: what came since the last look at a log that grows
 //! * `error`: what can be wrong with a log, in sentences
 //!
@@ -36,6 +37,7 @@ mod follow;
 mod grid;
 mod item;
 mod log;
+mod marks;
 mod merge;
 mod metas;
 mod readings;
@@ -50,6 +52,7 @@ pub use flight::Flight;
 pub use follow::{Follower, Look};
 pub use item::{Item, Kind, Place, Taker};
 pub use log::{Log, Size};
+pub use marks::Marks;
 pub use merge::EventStream;
 pub use metas::{Kept, Resident};
 pub use readings::{readings, records};

@@ -11,15 +11,17 @@ use memlog_format::stripped::Stripped;
 use memlog_format::table::{Code, CodeId, Node, StackId};
 use memlog_format::tuned::Tuned;
 
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, Stand};
 use crate::ends;
 use crate::error::{Finding, Findings, ReadError};
 use crate::flight::Flight;
 use crate::grid::{Grid, Span};
+use crate::marks::Marks;
 use crate::merge::EventStream;
 use crate::metas::{Kept, Metas, Resident};
 use crate::stream::Stream;
 use crate::tables::Frames;
+use crate::undecided::Head;
 
 /// A log that was opened.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub struct Log<'a> {
     grid: Grid<'a>,
     metas: Metas<'a>,
     findings: Findings,
+    /// Where it is still being written.
+    marks: Option<Marks>,
 }
 
 /// Parts of a log that were found one after the other.
@@ -40,6 +44,7 @@ impl<'a> Log<'a> {
             grid,
             metas,
             findings,
+            marks: None,
         }
     }
 }
@@ -75,7 +80,23 @@ impl<'a> Log<'a> {
             grid,
             metas,
             findings,
+            marks: None,
         })
+    }
+
+    /// Opens a log that may still be written. `marks` are of the same log as it was a moment
+    /// before these bytes were made: what came since is taken as far as all that belongs
+    /// before it is there.
+    pub fn open_behind(bytes: &'a [u8], marks: &Marks) -> Result<Self, ReadError> {
+        let mut log = Self::open(bytes)?;
+        let is_over = log.end().is_some() || log.flight().is_some();
+        log.marks = (!is_over && marks.are_passed(&log.grid)).then(|| marks.clone());
+        Ok(log)
+    }
+
+    /// How far each stream is.
+    pub fn marks(&self) -> Marks {
+        Marks::of(&self.grid)
     }
 
     /// What the log is of; nothing only in a log cut off in its first bytes.
@@ -239,8 +260,19 @@ impl<'a> Log<'a> {
     /// of events that has read; once it says no there are no events.
     pub fn events_while(&self, goes_on: &mut dyn FnMut(u64) -> bool) -> EventStream<'a> {
         let streams = self.grid.streams.iter();
-        let cursors = streams.map(|(&stream, spans)| self.cursor(stream, spans));
-        EventStream::new(cursors.collect(), self.cell_bits(), goes_on)
+        let Some(marks) = &self.marks else {
+            let cursors = streams.map(|(&stream, spans)| self.cursor(stream, spans));
+            return EventStream::new(cursors.collect(), self.cell_bits(), goes_on);
+        };
+        let heads = streams.map(|(&stream, spans)| {
+            let spans: Vec<_> = marks.split(stream, spans).collect();
+            let stand = (&Stand::default(), true);
+            Head {
+                cursor: Cursor::resume(self.bytes, stream, &spans, stand),
+                step: None,
+            }
+        });
+        EventStream::go_on(heads.collect(), &[], self.cell_bits(), true)
     }
 
     /// The events up to a fork, for the log of the child that the fork points stand

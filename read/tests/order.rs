@@ -128,6 +128,49 @@ proptest! {
         prop_assert_eq!(events.findings().order_breaks, 0);
     }
 
+    /// Streams are looked at one after the other while all are written: of each address
+    /// there is all up to some moment, and what was done when the marks were taken.
+    #[test]
+    fn a_log_that_grows_is_read_up_to_a_moment(
+        threads in 2..6usize,
+        actions in actions(),
+        marked in 0..400usize,
+        later in prop::collection::vec(0..80usize, 6),
+    ) {
+        let until = |moment: usize| {
+            let moment = moment.min(actions.len());
+            History::run(threads, 60_000, &actions[..moment])
+        };
+        let records = |moment: usize| {
+            let streams = until(moment).recorder.streams;
+            streams.iter().map(|stream| stream.ends.len() - 1).collect::<Vec<_>>()
+        };
+        let at_least = by_address(&until(marked).finish_log(&[]).1);
+        let marks = {
+            let keep: Vec<_> = records(marked).into_iter().map(Some).collect();
+            let (log, _) = until(usize::MAX).finish_log(&keep);
+            Log::open(&log).unwrap().marks()
+        };
+        let keep = |(thread, more): (usize, &usize)| records(marked + more).get(thread).copied();
+        let keep: Vec<_> = later.iter().enumerate().map(keep).collect();
+        let (log, truth) = until(usize::MAX).finish_log(&keep);
+        let truth = by_address(&truth);
+        let log = Log::open_behind(&log, &marks).unwrap();
+        let mut events = log.events();
+        let items: Vec<_> = events.by_ref().collect();
+        let found = by_address(&facts_of(&items));
+        for (address, found) in &found {
+            let all = truth.get(address).map_or(&[][..], Vec::as_slice);
+            prop_assert!(all.starts_with(found), "{found:?} of {all:?}");
+        }
+        for (address, least) in &at_least {
+            let found = found.get(address).map_or(&[][..], Vec::as_slice);
+            prop_assert!(found.starts_with(least), "{found:?} and {least:?} at least");
+        }
+        prop_assert_eq!(events.findings().order_gaps, 0);
+        prop_assert_eq!(events.findings().order_breaks, 0);
+    }
+
     #[test]
     fn what_is_left_of_torn_logs_stays_in_order(
         threads in 2..6usize,

@@ -6,6 +6,7 @@
 mod cli;
 #[path = "../common/mod.rs"]
 mod common;
+mod moment;
 mod terminal;
 
 use std::collections::BTreeMap;

@@ -28,8 +28,9 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use memlog_format::control::State;
 use memlog_format::meta::Key;
-use memlog_read::Log;
+use memlog_read::{Log, Marks, ReadError};
 
 use crate::words::{Advice, clean, shown, typed};
 pub use analysis::{Analysis, Chosen, LogTables, Part as ReadPart, Times, at_of};
@@ -65,6 +66,8 @@ pub struct Files {
     missing_parent: Option<String>,
     /// Whether the log was made for this reading, of another tool's file.
     is_made: bool,
+    /// How far the log was a moment before its file was read, if it may be written still.
+    marks: Option<Marks>,
 }
 
 /// A log with those of its parents.
@@ -88,6 +91,7 @@ impl Files {
                 files: vec![(path.to_owned(), import(path, false, watch)?.1)],
                 missing_parent: None,
                 is_made: true,
+                marks: None,
             });
         }
         Self::read(path, log_bytes)
@@ -116,9 +120,13 @@ impl Files {
         let unread = |error| unreadable(path, &error);
         // A packed file has the logs of the parents too.
         let mut packed = log_files(path).map_err(unread)?.into_iter();
+        let mut marks = None;
         let bytes = match packed.next() {
             Some(file) => whole(file),
-            None => read(path),
+            None => {
+                marks = marks_of(path);
+                read(path)
+            }
         };
         let mut files = vec![(path.to_owned(), bytes.map_err(unread)?)];
         let missing_parent = loop {
@@ -143,6 +151,7 @@ impl Files {
             files,
             missing_parent,
             is_made: false,
+            marks,
         })
     }
 
@@ -160,7 +169,14 @@ impl Files {
 
     /// The logs, read.
     pub fn family(&self) -> anyhow::Result<Family<'_>> {
-        let logs = self.files.iter().map(|(path, bytes)| open(path, bytes));
+        let mut marks = self.marks.iter();
+        let logs = self.files.iter().map(|(path, bytes)| match marks.next() {
+            Some(marks) => {
+                let log = Log::open_behind(bytes, marks);
+                log.map_err(|error| no_log(path, &error))
+            }
+            None => open(path, bytes),
+        });
         Ok(Family {
             logs: logs.collect::<anyhow::Result<_>>()?,
             parent: self.files.get(1).map(|(path, _)| path.as_path()),
@@ -215,17 +231,29 @@ fn unreadable(path: &Path, error: &std::io::Error) -> anyhow::Error {
     Advice::error(format!("cannot read the log {shown}: {error}"), hint)
 }
 
+/// How far a log is that has not come to its end.
+fn marks_of(path: &Path) -> Option<Marks> {
+    let bytes = log_outline(path).ok()?;
+    if State::read(&bytes) == State::Stopped {
+        return None;
+    }
+    let log = Log::open(&bytes).ok()?;
+    log.end().is_none().then(|| log.marks())
+}
+
 fn open<'a>(path: &Path, bytes: &'a [u8]) -> anyhow::Result<Log<'a>> {
-    Log::open(bytes).map_err(|error| {
-        if let Some(form) = form_of(path) {
-            return Advice::error(
-                format!("{} is a {} file and no log", shown(path), form.tool),
-                format!("import it first: memlog import {}", typed(path)),
-            );
-        }
-        let sentence = format!("cannot read {}: {error}", shown(path));
-        Advice::error(sentence, error.remedy())
-    })
+    Log::open(bytes).map_err(|error| no_log(path, &error))
+}
+
+fn no_log(path: &Path, error: &ReadError) -> anyhow::Error {
+    if let Some(form) = form_of(path) {
+        return Advice::error(
+            format!("{} is a {} file and no log", shown(path), form.tool),
+            format!("import it first: memlog import {}", typed(path)),
+        );
+    }
+    let sentence = format!("cannot read {}: {error}", shown(path));
+    Advice::error(sentence, error.remedy())
 }
 
 /// The log of the process that forked another.

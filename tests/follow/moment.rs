@@ -1,0 +1,79 @@
+//! A reading of a log that grows is of one moment: no block is there twice because what one
+//! thread wrote was looked at before what another did.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use memlog_format::counter::Counter;
+use memlog_pages::Files;
+
+use super::common::tools::{Folder, Random, is_long, seed, skip, tools};
+use super::{recorded, whole};
+
+const CASES: [(&str, &[&str]); 4] = [
+    ("crossfree", &["100000000"]),
+    ("threads8", &["100000000"]),
+    ("realloc_race", &["100000000"]),
+    ("churn", &["100000000", "3"]),
+];
+
+#[test]
+fn a_reading_of_a_program_that_runs_is_of_one_moment() {
+    let mut random = Random::new(seed());
+    let (cases, logs) = if is_long() { (4, 20) } else { (2, 1) };
+    for (name, args) in &CASES[..cases] {
+        let Some(program) = tools().victim(name) else {
+            skip(&format!("no compiler for {name}"));
+            continue;
+        };
+        let mut compared = 0;
+        // A log is read as a whole each time, so several short ones.
+        for _ in 0..logs {
+            let folder = Folder::new("moment");
+            let log = folder.path().join("it.memlog");
+            let mut command = recorded(&program, args);
+            // Each reading takes as long as all before it, in which the log grows on.
+            command
+                .env("MEMLOG_OUTPUT", &log)
+                .env("MEMLOG_MAX_LOG", "32M");
+            let mut child = command.spawn().expect("it runs");
+            let end = Instant::now() + Duration::from_secs(20);
+            while !log.exists() {
+                assert!(Instant::now() < end, "{name} has no log");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            let mut before = 0;
+            for reading in 0..3 {
+                std::thread::sleep(Duration::from_micros(random.below(50_000)));
+                let analysis = whole(&log);
+                // Behind the log's limit each thread loses what it did from another moment on.
+                if is_full(&log) {
+                    break;
+                }
+                compared += 1;
+                let what = format!("{name}, reading {reading}");
+                let anomalies = analysis.tally.anomalies();
+                assert_eq!(anomalies.alive_twice, 0, "{what}");
+                assert_eq!(analysis.findings.order_gaps, 0, "{what}");
+                assert_eq!(analysis.findings.order_breaks, 0, "{what}");
+                let allocations = analysis.tally.totals().allocations;
+                assert!(
+                    allocations >= before,
+                    "{what}: {allocations} after {before}"
+                );
+                before = allocations;
+            }
+            let _ = child.kill();
+            child.wait().expect("it ended");
+            let allocations = whole(&log).tally.totals().allocations;
+            assert!(allocations >= before, "{name}: {allocations}");
+        }
+        assert!(compared > 0, "{name} had written all before it was read");
+    }
+}
+
+fn is_full(log: &Path) -> bool {
+    let files = Files::outline(log).expect("a log");
+    let family = files.family().expect("a log");
+    family.logs[0].counter(Counter::LostNoRoom) > 0
+}
