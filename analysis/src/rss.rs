@@ -137,6 +137,11 @@ impl RssTracker {
         larger
     }
 
+    /// Blocks came and went of whose events nothing more is known.
+    pub(crate) fn passed(&mut self, blocks: u64) {
+        self.bracket.events += 2 * blocks;
+    }
+
     /// Resident memory was read: whether the candidate is to be kept, or
     /// nothing if the reading says nothing.
     pub(crate) fn read(&mut self, rss: &Rss, now: &Heap) -> Option<bool> {

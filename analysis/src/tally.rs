@@ -399,6 +399,7 @@ impl Tally {
         let bytes = passed.size.saturating_mul(blocks);
         let usable = passed.usable.saturating_mul(blocks);
         self.heap.event += blocks;
+        self.rss.passed(blocks);
         self.holders
             .stacks
             .passed(stack, bytes, blocks, passed.temporary);

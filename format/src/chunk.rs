@@ -13,7 +13,7 @@
 //! 32  8  base stamp       the stream's last stamp when the chunk began
 //! 40  8  checksum         of bytes 64..committed, valid when sealed
 //! 48  4  folded           events: records before this offset are folded
-//! 52  4  zero
+//! 52  4  culled           events: how often the recorder wrote the chunk anew
 //! 56  8  seal             events: counts the sealed chunks of a flight recorder
 //! ```
 //!
@@ -36,6 +36,8 @@ pub const VERSION_AT: usize = 5;
 /// Offset of the part of the header that a flight recorder writes: nobody else
 /// does after the chunk was begun.
 pub const FLIGHT_AT: usize = 48;
+/// Offset of how often the chunk was written anew.
+const CULLED_AT: usize = 52;
 /// Offset of the seal's number.
 pub const SEAL_AT: usize = 56;
 /// Flag: the chunk will not change any more and its checksum is valid.
@@ -117,6 +119,10 @@ pub struct Header {
     pub checksum: u64,
     /// Records before this offset were folded into the live set.
     pub folded: u32,
+    /// How often the recorder wrote the chunk anew, elsewhere in the file and without
+    /// blocks that lived shortly. Of two chunks of the same place in a stream the one of
+    /// the higher number counts.
+    pub culled: u32,
     /// The number of the seal, in a log that overwrites its oldest events.
     pub seal: u64,
 }
@@ -136,6 +142,7 @@ impl Header {
             base_stamp: 0,
             checksum: 0,
             folded: 0,
+            culled: 0,
             seal: 0,
         }
     }
@@ -174,6 +181,7 @@ impl Header {
         put(fields, 32, &self.base_stamp.to_le_bytes());
         put(fields, 40, &self.checksum.to_le_bytes());
         put(fields, FLIGHT_AT, &self.folded.to_le_bytes());
+        put(fields, CULLED_AT, &self.culled.to_le_bytes());
         put(fields, SEAL_AT, &self.seal.to_le_bytes());
         out
     }
@@ -214,6 +222,7 @@ impl Header {
             base_stamp: le64(header, 32),
             checksum: le64(header, 40),
             folded: le32(header, FLIGHT_AT),
+            culled: le32(header, CULLED_AT),
             seal: le64(header, SEAL_AT),
         }))
     }

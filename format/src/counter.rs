@@ -89,6 +89,11 @@ counters! {
     StartRssKb = 31, "start_rss_kb";
     /// Calls that asked for memory and got none.
     AllocationsFailed = 32, "failed_allocations";
+    /// Bytes of blocks that the recorder left out and that may have been live at one
+    /// moment, so that the heap was larger then than events tell.
+    CulledBytes = 33, "culled_live_bytes";
+    /// Times a chunk of events was written anew without blocks that lived shortly.
+    CulledChunks = 34, "culled_chunks";
 }
 
 impl Counter {

@@ -39,6 +39,7 @@ pub mod attach;
 pub mod chunk;
 pub mod control;
 pub mod counter;
+pub mod culled;
 pub mod event;
 pub mod ext;
 pub mod failure;

@@ -49,6 +49,9 @@ pub enum Key {
     Anonymized = 19,
     /// `memlog strip` made the log: see [`Stripped`](crate::stripped::Stripped).
     Stripped = 20,
+    /// The recorder left blocks out that lived shortly: see
+    /// [`Culled`](crate::culled::Culled).
+    Culled = 21,
 }
 
 /// What the file that a log was made from does not know: the one byte of
@@ -167,6 +170,7 @@ pub(crate) fn key_of(byte: u8) -> Option<Key> {
         Packed,
         Anonymized,
         Stripped,
+        Culled,
     ]
     .into_iter()
     .find(|key| *key as u8 == byte)

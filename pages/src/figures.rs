@@ -133,8 +133,9 @@ fn peaks(log: &Log, analysis: &Analysis) -> Map<String, Value> {
             "rss_peak_is_before": window.is_rss_peak_before,
             "heap_peak_is_before": window.is_heap_peak_before,
         })),
-        "stripped": log.stripped().map(|stripped| json!({
+        "stripped": log.left_out().map(|stripped| json!({
             "below_seconds": stripped.below_ns.map(|ns| ns as f64 / 1e9),
+            "while_recording": stripped.by_recorder,
             "blocks": summary.totals.passed.blocks,
             "bytes": summary.totals.passed.bytes,
         })),

@@ -207,9 +207,13 @@ fn identity(records: &mut Records, log: &Log) {
         }
     }
     packed(records, log);
-    if let Some(stripped) = log.stripped() {
-        let which = left_out(&stripped);
-        records.add("stripped", format!("of blocks {which} it has sums only"));
+    if let Some(stripped) = log.left_out() {
+        let which = left_out(stripped);
+        let (name, of) = match stripped.by_recorder {
+            true => ("culled", "most blocks"),
+            false => ("stripped", "blocks"),
+        };
+        records.add(name, format!("of {of} {which} it has sums only"));
     }
     if let Some(imported) = Imported::of(log) {
         let from = format!("from a {} file, {}", imported.tool, imported.file);

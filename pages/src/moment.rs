@@ -122,7 +122,7 @@ impl At {
     pub fn when(&self, log: &Log, times: &Times) -> anyhow::Result<When> {
         use memlog_analysis::Moment as Known;
         // What is live at a mark stays in a stripped log.
-        if !matches!(self.0, Moment::Mark(_)) || log.stripped().is_none() {
+        if !matches!(self.0, Moment::Mark(_)) || log.left_out().is_none() {
             Rests::default().on(self.rests_on()).check(log)?;
         }
         let seconds = |ns: u64| When::Seconds(ns as f64 / 1e9);

@@ -83,10 +83,15 @@ impl Rests {
 
     /// A sentence where the source of the log does not know it.
     pub fn check(&self, log: &Log) -> anyhow::Result<()> {
-        if log.stripped().is_some() {
+        if let Some(left_out) = log.left_out() {
             let is_known = !self.events && !self.on.iter().any(|lack| is_unknown(log, *lack));
             return match is_known {
                 true => Ok(()),
+                false if left_out.by_recorder => Err(Advice::error(
+                    "not known: the log was culled while it was recorded, and has no events of \
+                     the blocks that it left out",
+                    "record once more, without --cull",
+                )),
                 false => Err(Advice::error(
                     "not known: the log is stripped, and has no events of the blocks that it left \
                      out",

@@ -122,9 +122,9 @@ fn chosen(
     Ok((gone, order, summary))
 }
 
-/// Of a log that was stripped before the longer time counts.
+/// Of a log that was stripped or culled before the longer time counts.
 fn below(log: &Log, below_ns: Option<u64>) -> Option<u64> {
-    match (log.stripped(), below_ns) {
+    match (log.left_out(), below_ns) {
         (Some(before), Some(ns)) => before.below_ns.map(|before| before.max(ns)),
         (_, ns) => ns,
     }

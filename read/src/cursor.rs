@@ -23,7 +23,7 @@ use crate::flight::Flight;
 use crate::grid::Span;
 use crate::item::{Item, Kind, Place};
 use crate::records::{Fate, fate_so_far, next_whole};
-use crate::step::{Gate, LEDGER, STAMPS, Step, gate};
+use crate::step::{CELLS, Gate, LEDGER, STAMPS, Step, gate};
 
 /// Reads one stream.
 #[derive(Clone)]

@@ -1,6 +1,7 @@
 //! Where the chunks lie. A log is a grid of 64 KiB; each place is unused, or
 //! holds a chunk of a stream, of a table or of the header.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -157,7 +158,12 @@ impl<'a> Grid<'a> {
     fn sort(&mut self, findings: &mut Findings) {
         self.metas.sort_by_key(|span| span.header.sequence);
         for (&stream, spans) in &mut self.streams {
-            spans.sort_by_key(|span| span.header.sequence);
+            // Whoever was killed as a chunk was written anew left both.
+            spans.sort_by_key(|span| (span.header.sequence, Reverse(span.header.culled)));
+            spans.dedup_by(|other, one| {
+                let places = [&*other, one].map(|span| span.header.sequence);
+                places[0] == places[1] && other.header.culled < one.header.culled
+            });
             let mut expected = 0;
             spans.retain(|span| {
                 let sequence = span.header.sequence;

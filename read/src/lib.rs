@@ -51,7 +51,7 @@ pub use error::{Finding, Findings, ReadError};
 pub use flight::Flight;
 pub use follow::{Follower, Look};
 pub use item::{Item, Kind, Place, Taker};
-pub use log::{Log, Size};
+pub use log::{LeftOut, Log, Size};
 pub use marks::Marks;
 pub use merge::EventStream;
 pub use metas::{Kept, Resident};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE};
 use memlog_format::control::State;
 use memlog_format::counter::Counter;
+use memlog_format::culled::Culled;
 use memlog_format::meta::{CodeName, Death, End, ForkPoint, Key, Module, Start};
 use memlog_format::order::CELL_BITS;
 use memlog_format::stripped::Stripped;
@@ -22,6 +23,15 @@ use crate::metas::{Kept, Metas, Resident};
 use crate::stream::Stream;
 use crate::tables::Frames;
 use crate::undecided::Head;
+
+/// Blocks that a log has in its sums only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// They lived less than so many nanoseconds; without it all that went.
+    pub below_ns: Option<u64>,
+    /// The recorder left them out, and not `memlog strip`.
+    pub by_recorder: bool,
+}
 
 /// A log that was opened.
 #[derive(Debug)]
@@ -308,6 +318,21 @@ impl<'a> Log<'a> {
     /// What `memlog strip` left out of the log, if it made it.
     pub fn stripped(&self) -> Option<Stripped> {
         self.text(Key::Stripped).and_then(Stripped::of)
+    }
+
+    /// What the log has in its sums only, whoever left it out.
+    pub fn left_out(&self) -> Option<LeftOut> {
+        let culled = self.text(Key::Culled).and_then(Culled::of);
+        match (self.stripped(), culled) {
+            (Some(stripped), _) => Some(LeftOut {
+                below_ns: stripped.below_ns,
+                by_recorder: false,
+            }),
+            (None, culled) => culled.map(|culled| LeftOut {
+                below_ns: Some(culled.below_ns),
+                by_recorder: true,
+            }),
+        }
     }
 
     fn cursor(&self, stream: u32, spans: &[Span]) -> Cursor<'a> {

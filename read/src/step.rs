@@ -29,7 +29,7 @@ pub(crate) const LEDGER: u32 = 0;
 /// The place that orders the stamps.
 pub(crate) const STAMPS: u32 = 1;
 /// The place of the first cell.
-const CELLS: u32 = 2;
+pub(crate) const CELLS: u32 = 2;
 
 /// Number of places where the recorder had so many cells.
 pub(crate) fn places(cell_bits: u32) -> usize {

@@ -159,7 +159,7 @@ fn word(lack: Lack) -> &'static str {
 pub fn is_unknown(log: &Log, lack: Lack) -> bool {
     let mut told = log.texts(Key::Lacks);
     told.any(|text| Lack::of(text) == Some(lack))
-        || log.stripped().is_some() && stripped::UNKNOWN.contains(&lack)
+        || log.left_out().is_some() && stripped::UNKNOWN.contains(&lack)
 }
 
 /// The words of all that is not known, by a log's figures.

@@ -1,7 +1,7 @@
 //! Logs without the events of blocks that lived shortly, and what they do not know of those.
 
 use memlog_format::meta::Lack;
-use memlog_format::stripped::Stripped;
+use memlog_read::LeftOut;
 
 use crate::words::lasted;
 
@@ -14,8 +14,8 @@ pub const UNKNOWN: [Lack; 4] = [
 ];
 
 /// Which blocks it left out, in words that stand behind their count.
-pub fn left_out(stripped: &Stripped) -> String {
-    match stripped.below_ns {
+pub fn left_out(left_out: LeftOut) -> String {
+    match left_out.below_ns {
         Some(ns) => format!("that lived less than {}", lasted(ns as f64 / 1e9)),
         None => "that were freed".to_owned(),
     }

@@ -66,7 +66,11 @@ pub fn heading(subject: &Subject) -> Heading {
         lines.line("flight recorder", parts);
     }
     if let Some(parts) = stripped(log, summary, subject.sizes) {
-        lines.line("stripped", parts);
+        let name = match log.left_out().is_some_and(|left_out| left_out.by_recorder) {
+            true => "culled",
+            false => "stripped",
+        };
+        lines.line(name, parts);
     }
     let sizes = subject.sizes;
     let (when, parts) = resident::peak(log, analysis, sizes);
@@ -158,7 +162,7 @@ fn program(subject: &Subject) -> Vec<String> {
 
 /// What the log tells of without events.
 fn stripped(log: &Log, summary: &Summary, sizes: Sizes) -> Option<Vec<String>> {
-    let stripped = log.stripped()?;
+    let stripped = log.left_out()?;
     let passed = summary.totals.passed;
     let blocks = format!(
         "{} of {}",
@@ -166,7 +170,7 @@ fn stripped(log: &Log, summary: &Summary, sizes: Sizes) -> Option<Vec<String>> {
         sizes.of(passed.bytes)
     );
     Some(vec![
-        format!("{blocks} {} are in the sums only", left_out(&stripped)),
+        format!("{blocks} {} are in the sums only", left_out(stripped)),
         "when they were live is not known, but for the peaks".into(),
     ])
 }
@@ -308,7 +312,7 @@ fn size(subject: &Subject) -> Vec<String> {
     let mut parts = vec![subject.sizes.of(size.file_bytes as u64)];
     let totals = &analysis.summary.totals;
     let events = totals.allocations + totals.releases;
-    let has_all = analysis.summary.window.is_none() && log.stripped().is_none();
+    let has_all = analysis.summary.window.is_none() && log.left_out().is_none();
     if events > 0 && analysis.part.is_none() && has_all {
         let each = size.event_bytes as f64 / events as f64;
         parts.push(format!("{each:.1} bytes an event"));

@@ -42,11 +42,15 @@ fn sentences(family: &Family, analysis: &Analysis, holders: Vec<String>) -> Vec<
 
 /// What is not known of blocks whose events were left out.
 fn stripped(log: &Log, analysis: &Analysis) -> Option<String> {
-    let stripped = log.stripped()?;
+    let stripped = log.left_out()?;
     let blocks = counted(analysis.summary.totals.passed.blocks, "block");
-    let which = left_out(&stripped);
+    let which = left_out(stripped);
+    let how = match stripped.by_recorder {
+        true => "culled",
+        false => "stripped",
+    };
     Some(format!(
-        "the log is stripped: {blocks} {which} are in the sums only; when they were live is not \
+        "the log is {how}: {blocks} {which} are in the sums only; when they were live is not \
          known, but for the peaks"
     ))
 }

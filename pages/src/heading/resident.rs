@@ -72,7 +72,13 @@ fn moment(log: &Log, summary: &Summary, resident: &Resident) -> String {
 /// How well the moment is known.
 fn certainty(log: &Log, summary: &Summary, resident: &Resident, sizes: Sizes) -> Vec<String> {
     let place = match resident.precision {
-        Precision::Exact => "exact: no event between two readings".to_owned(),
+        Precision::Exact => match log.counter(Counter::CulledBytes) {
+            0 => "exact: no event between two readings".to_owned(),
+            bytes => format!(
+                "exact but for {} of blocks that were left out",
+                sizes.of(bytes)
+            ),
+        },
         Precision::Near { below_bytes } => {
             format!("the largest heap within {} of it", sizes.of(below_bytes))
         }

@@ -192,6 +192,10 @@ impl Family<'_> {
         let mut summary = tally.finish(&facts);
         if let Some(stripped) = log.stripped().filter(|_| is_whole) {
             as_it_was(&mut summary, &stripped);
+        } else {
+            // What was left out by the recorder may have been live then.
+            let error = &mut summary.heap_peak.error_bytes;
+            *error = error.saturating_add(log.counter(Counter::CulledBytes));
         }
         if let Some(snapshots) = &mut snapshots {
             snapshots.end(summary.end_tick, is_whole, &tally);

@@ -50,7 +50,7 @@ impl Sidecar {
             key: key(&family.logs),
             places: places(path),
             owner: fs::metadata(path).ok().map(|file| file.uid()),
-            most_events: own.size().event_bytes.saturating_mul(match own.stripped() {
+            most_events: own.size().event_bytes.saturating_mul(match own.left_out() {
                 None => EVENTS_OF_A_BYTE,
                 Some(_) => BLOCKS_OF_A_BYTE,
             }),
@@ -296,6 +296,7 @@ fn key(logs: &[Log]) -> Vec<u8> {
         // What was imported has no such start.
         key.extend(log.text(Key::MadeFrom).unwrap_or_default());
         key.extend(log.text(Key::Stripped).unwrap_or_default());
+        key.extend(log.text(Key::Culled).unwrap_or_default());
     }
     key
 }

@@ -115,7 +115,11 @@ impl Sync {
     fn turn_once(&mut self, bytes: u64, link: &mut Uplink) -> Result<Turn, Stop> {
         let mut first = [0; AREA_END];
         self.file.read_exact_at(&mut first, 0)?;
-        if first[VERSION_AT] > FIRST_VERSION && !self.is_mutable {
+        // The same place of a flight recorder's log, or of one that is culled, has other
+        // records later.
+        let is_mutable =
+            first[VERSION_AT] > FIRST_VERSION || Counter::CulledChunks.read(&first) > 0;
+        if is_mutable && !self.is_mutable {
             self.is_mutable = true;
             self.compare_all(bytes, link)?;
         }

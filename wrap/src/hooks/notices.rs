@@ -39,12 +39,16 @@ handler! {
         // A forked child that forks again will live: the grandchild's log has
         // to name one.
         make_deferred_log();
+        RECORDER.log.cull.expect_fork();
         let child = real();
         // A handler of pthread_atfork may have begun the child's own log already.
         if child == 0 && !session::is_alive() {
             fork::part_from_parent();
         } else if child == 0 && Os::pid() != RECORDER.ground.pid.load(Ordering::Relaxed) {
             fork::stop_in_child();
+        }
+        if child != 0 {
+            RECORDER.log.cull.end_fork();
         }
         if child > 0 {
             note_fork(frame, child as u32);
@@ -60,6 +64,10 @@ fn note_fork(frame: &DoorFrame, child: u32) {
         session.in_recorder(Some(frame));
         session.stream().leave_private_chunk();
         session.stream().write_ext(&Ext::Fork { child });
+        // Where it stands when libc forks inside of a call is not known.
+        if child > 0 {
+            session.stream().note_fork();
+        }
         session.end();
     }
 }
@@ -68,6 +76,8 @@ fn note_fork(frame: &DoorFrame, child: u32) {
 fn note_inner_fork(frame: &DoorFrame) {
     session::tidy_word();
     make_deferred_log();
+    // It forks behind this note, and how it went nobody is told.
+    RECORDER.log.cull.expect_fork();
     note_fork(frame, 0);
 }
 

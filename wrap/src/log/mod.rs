@@ -6,11 +6,13 @@
 //! * [`tables`] the chunks of stacks and code addresses
 //! * [`metalog`] the chunks of rare records: modules, notes, limits
 //! * [`flight`] the flight recorder: a log of bounded size
+//! * [`cull`] a log without blocks that lived shortly
 #![allow(unsafe_code)]
 //! # Safety
 //! The order cells are mapped once and never given back, so slices over them
 //! are `'static`.
 
+pub mod cull;
 pub mod flight;
 pub mod metalog;
 pub mod sink;
@@ -22,6 +24,7 @@ use crate::platform::ground::Ground;
 use crate::platform::lock::{Bounded, Patience};
 use crate::platform::sys::{Os, Sys};
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use cull::Cull;
 use flight::Flight;
 use memlog_format::chunk::CHUNK_SIZE;
 use memlog_format::counter::Counter;
@@ -84,6 +87,8 @@ pub struct Log {
     pub meta: Bounded<MetaLog>,
     /// The bound of the log, where it has one.
     pub flight: Flight,
+    /// What is left out of it.
+    pub cull: Cull,
     /// Global order numbers.
     stamps: AtomicU64,
     /// Readings of resident memory so far.
@@ -121,6 +126,7 @@ impl Log {
             ready: Ready::new(),
             meta: Bounded::new(MetaLog::new(), ground),
             flight: Flight::new(ground),
+            cull: Cull::new(ground),
             stamps: AtomicU64::new(0),
             readings: Readings(AtomicU32::new(0)),
             free_stacks: AtomicBool::new(false),
@@ -302,6 +308,7 @@ impl Log {
         // SAFETY: by the caller, for each.
         unsafe {
             self.flight.reset_in_child(&self.sink);
+            self.cull.reset_in_child();
             self.sink.reset_in_child();
             self.meta.force_open();
             self.streams.reset(self.ground);

@@ -9,6 +9,7 @@
 //! A stream's chunk is held by the stream, and the stream by one writer at a
 //! time (see `claims`).
 
+mod culled;
 mod failures;
 mod forked;
 mod name;
@@ -136,6 +137,7 @@ pub struct Stream {
     /// The thread's.
     name: name::Name,
     pub(crate) lost: u64,
+    culled: culled::Culled,
     cache: Cache,
     codes: [u32; MAX_FRAMES],
     kept: Kept,
@@ -379,6 +381,9 @@ impl Stream {
     /// Seals the chunk and takes the next; false if there is none.
     #[cold]
     pub fn next_chunk(&mut self) -> bool {
+        if self.cull() {
+            return true;
+        }
         self.finish_chunk();
         self.announced = false;
         self.is_private = self.log().is_deferred();
@@ -390,6 +395,7 @@ impl Stream {
         let Some(chunk) = self.log().carve_when_ready(usage) else {
             return false;
         };
+        self.culled.begin(self.log().cull.forks());
         let header = Header {
             thread: self.tid,
             base_tick: self.deltas.tick,

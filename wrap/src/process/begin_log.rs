@@ -9,6 +9,7 @@ use crate::platform::lock::Patience;
 use crate::platform::sys::{Os, Sys};
 use crate::platform::text::Text;
 use crate::process::census::Detail;
+use crate::process::cull;
 use crate::process::fine_time;
 use crate::process::launcher::rank_parent;
 use crate::process::recorder::RECORDER;
@@ -123,6 +124,7 @@ pub(crate) fn begin_log(wiped: bool) {
                       one that is written",
                 );
             }
+            cull::begin(settings, &mut text);
         });
         if !wiped {
             text(

@@ -102,6 +102,7 @@ fn become_child() -> bool {
     RECORDER.fork.parent_log.with(Patience::Bounded, |log| {
         log.length = RECORDER.log.sink.path(&mut log.path);
     });
+    let is_known = RECORDER.log.cull.is_fork_known();
     let (points, lost) = ForkPoints::take();
     // SAFETY: as above; the word is nothing or the slot of this thread's stream.
     unsafe {
@@ -128,9 +129,15 @@ fn become_child() -> bool {
                 meta.append(&RECORDER.log, &Record::Text(Key::ParentLog, path));
             }
         });
-        points.write(|point| {
-            meta.append(&RECORDER.log, &Record::ForkPoint(point));
-        });
+        if is_known {
+            points.write(|point| {
+                meta.append(&RECORDER.log, &Record::ForkPoint(point));
+            });
+        } else {
+            let note = b"it was forked by a call that memlog does not see while its parent's log \
+                was culled: memory that it inherited is not known";
+            meta.append(&RECORDER.log, &Record::Text(Key::Note, note));
+        }
     });
     RECORDER.rss.start();
     RECORDER

@@ -15,6 +15,7 @@ pub mod begin_log;
 pub mod census;
 pub mod child;
 pub mod control;
+mod cull;
 pub mod deep;
 pub mod exec;
 pub mod fine_time;

@@ -13,11 +13,14 @@ use crate::process::launcher::{self, Best};
 
 mod values;
 
-pub use values::{After, after, guard, seconds, signals, size, switch};
+pub use values::{After, after, culled, guard, seconds, signals, size, switch};
 use values::{detail, flight_size};
 
 /// Longest value kept.
 const VALUE: usize = 2048;
+
+/// Below how many milliseconds a block is temporary to bytehound.
+const TEMPORARY_MS: u64 = 10_000;
 
 /// The same of a list of signals.
 const SIGNALS: usize = 128;
@@ -50,6 +53,14 @@ pub struct Settings {
     /// MEMLOG_FLIGHT_RECORDER: bytes of events before the oldest are folded
     /// into what is live; 0 for no such bound.
     pub flight_recorder: u64,
+    /// MEMLOG_CULL: blocks that live less than so many nanoseconds are left out; 0:
+    /// none are.
+    pub cull_ns: u64,
+    /// Whether that was said.
+    cull_is_told: bool,
+    /// Bytehound's words for it: whether, and below how many milliseconds.
+    culls_temporary: bool,
+    temporary_ms: u64,
     /// MEMLOG_FREE_STACKS: releases carry stacks.
     pub free_stacks: bool,
     /// MEMLOG_RSS_DETAIL: how often it is read what is resident in which mapping.
@@ -108,6 +119,10 @@ impl Settings {
             max_logs_total: 0,
             total_page: Text::new(),
             flight_recorder: 0,
+            cull_ns: 0,
+            cull_is_told: false,
+            culls_temporary: false,
+            temporary_ms: TEMPORARY_MS,
             free_stacks: false,
             rss_detail: Detail::Cheap,
             fine_time: false,
@@ -182,6 +197,9 @@ impl Settings {
             Some(wanted) => self.off |= !wanted,
             None => self.complain_in(&[b"not understood: MEMLOG_RANKS"]),
         }
+        if self.culls_temporary && !self.cull_is_told {
+            self.cull_ns = self.temporary_ms.saturating_mul(1_000_000);
+        }
         self.complain_of_codes();
     }
 
@@ -238,6 +256,10 @@ impl Settings {
             b"FLIGHT_RECORDER" => {
                 self.flight_recorder = self.understood(name, value, flight_size(value), 0);
             }
+            b"CULL" => {
+                self.cull_ns = self.understood(name, value, culled(value), 0);
+                self.cull_is_told = true;
+            }
             b"FREE_STACKS" => {
                 self.free_stacks = self.understood(name, value, switch(value), false);
             }
@@ -292,6 +314,14 @@ impl Settings {
             b"MEMORY_PROFILER_GRAB_BACKTRACES_ON_FREE" => {
                 self.free_stacks |= switch(value) == Some(true);
             }
+            b"MEMORY_PROFILER_CULL_TEMPORARY_ALLOCATIONS" => {
+                self.culls_temporary = switch(value) == Some(true);
+            }
+            b"MEMORY_PROFILER_TEMPORARY_ALLOCATION_LIFETIME_THRESHOLD" => {
+                self.temporary_ms = decimal(value).unwrap_or(TEMPORARY_MS);
+            }
+            // How many may wait to be written: here none does.
+            b"MEMORY_PROFILER_TEMPORARY_ALLOCATION_PENDING_THRESHOLD" => {}
             b"MEMORY_PROFILER_DISABLE_BY_DEFAULT" => {
                 self.start_disabled |= switch(value) == Some(true);
             }

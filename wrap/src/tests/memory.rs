@@ -3,6 +3,7 @@
 //! # Safety
 //! The recorder itself begins these types as zeros; see each one's words.
 
+use crate::log::cull::Scratch;
 use crate::platform::smaps::Smaps;
 use crate::process::census::pages::Pages;
 use crate::unwind::cfi::FrameIndexes;
@@ -33,6 +34,8 @@ pub unsafe trait Zeroed: Sized {
     }
 }
 
+// SAFETY: its sums are not looked at before they are written, see `Scratch`.
+unsafe impl Zeroed for Scratch {}
 // SAFETY: the census begins them as zeros.
 unsafe impl Zeroed for Smaps {}
 // SAFETY: as above.

@@ -6,6 +6,8 @@ mod bytes;
 mod census;
 mod claims;
 mod code;
+mod cull;
+mod cull_thread;
 mod early;
 mod flight;
 mod flight_table;

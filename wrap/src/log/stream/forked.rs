@@ -4,7 +4,7 @@
 //! # Safety
 //! As in `stream`.
 
-use super::{Scopes, Stream};
+use super::{Scopes, Stream, culled::Culled};
 use crate::platform::sys::{Os, Sys};
 use memlog_format::chunk::CHUNK_SIZE;
 use memlog_format::event::Deltas;
@@ -50,5 +50,6 @@ impl Stream {
         (self.allowance, self.allowed, self.settled) = (0, 0, 0);
         (self.unstamped, self.lost) = (0, 0);
         self.scopes = Scopes::NONE;
+        self.culled = Culled::NONE;
     }
 }

@@ -144,6 +144,30 @@ fn signal(name: &[u8]) -> Option<i32> {
         .or_else(|| number().map(|number| number as i32))
 }
 
+/// How long blocks live at most that are left out, if nobody says how long.
+const CULLED_NS: u64 = 10_000_000;
+
+/// A time with its unit, such as `10ms`, `1.5s`, `500us`, `2m`, in nanoseconds; or a
+/// switch for the usual one.
+pub fn culled(text: &[u8]) -> Option<u64> {
+    if let Some(on) = switch(text) {
+        return Some(if on { CULLED_NS } else { 0 });
+    }
+    let digits = text
+        .iter()
+        .take_while(|&byte| byte.is_ascii_digit() || *byte == b'.')
+        .count();
+    let (number, unit) = text.split_at_checked(digits)?;
+    let ns = seconds(number)?;
+    match unit {
+        b"m" => ns.checked_mul(60),
+        b"s" => Some(ns),
+        b"ms" => Some(ns / 1000),
+        b"us" => Some(ns / 1_000_000),
+        _ => None,
+    }
+}
+
 /// A switch.
 pub fn switch(text: &[u8]) -> Option<bool> {
     match text {

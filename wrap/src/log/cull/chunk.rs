@@ -1,0 +1,68 @@
+//! One chunk that is written anew into another.
+#![allow(unsafe_code)]
+//! # Safety
+//! Both chunks are whole, mapped, and held by the caller alone.
+
+use super::{Cull, Rule, Written, find, rewrite};
+use crate::log::sink::{self, Chunk};
+use memlog_format::chunk::{CHUNK_SIZE, Header};
+
+/// Where nearly all stays the chunk stays as it is.
+const ROOM: usize = CHUNK_SIZE - CHUNK_SIZE / 16;
+
+/// A chunk that is full, and one to write it into.
+#[derive(Clone, Copy)]
+pub struct Anew {
+    /// The chunk.
+    pub full: Chunk,
+    /// How much of it is valid.
+    pub committed: usize,
+    /// From where on it may be changed.
+    pub from: usize,
+    /// Forks of before that.
+    pub forks: u32,
+    /// The other chunk.
+    pub spare: Chunk,
+}
+
+impl Cull {
+    /// Writes a chunk anew; `before` is told what will be in the other one right before
+    /// that counts. Nothing where the chunk stays as it is.
+    ///
+    /// # Safety
+    /// The caller holds both chunks, and they are mapped as a whole.
+    pub unsafe fn write_anew(
+        &self,
+        anew: Anew,
+        rule: Rule,
+        mut before: impl FnMut(&Written),
+    ) -> Option<Written> {
+        // SAFETY: by the caller.
+        let (bytes, out) = unsafe {
+            let bytes = core::slice::from_raw_parts(anew.full.at, anew.committed.min(CHUNK_SIZE));
+            (bytes, core::slice::from_raw_parts_mut(anew.spare.at, ROOM))
+        };
+        let header = Header::decode(bytes).ok().flatten()?;
+        self.in_room(|scratch| {
+            let blocks = find(scratch, &header, (bytes, anew.from), rule)?;
+            if blocks == 0 {
+                return None;
+            }
+            let written = rewrite(scratch, &header, (bytes, anew.from), out)?;
+            before(&written);
+            let header = Header {
+                committed: written.committed,
+                culled: header.culled.wrapping_add(1),
+                ..header
+            };
+            let is_done = self.change(anew.forks, || {
+                // SAFETY: by the caller.
+                unsafe {
+                    sink::begin(anew.spare, &header);
+                    sink::commit(anew.full.at, 0);
+                }
+            });
+            is_done.then_some(written)
+        })
+    }
+}
