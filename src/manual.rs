@@ -52,7 +52,7 @@ the one with the highest peak of resident memory.";
 /// The moments that have names, for the shells.
 const MOMENTS: [&str; 4] = ["rss-peak", "heap-peak", "start", "end"];
 
-const ENVIRONMENT: [(&str, &str); 26] = [
+const ENVIRONMENT: [(&str, &str); 27] = [
     (
         "MEMLOG_OUTPUT",
         "The log's name: %h host, %p process, %e program, %t start in seconds, %n attempt, \
@@ -74,6 +74,11 @@ const ENVIRONMENT: [(&str, &str); 26] = [
         "MEMLOG_FLIGHT_RECORDER",
         "A size such as 64M that the events of a log may take, or 1 for 64M: then the oldest are \
          folded into what is live and overwritten.",
+    ),
+    (
+        "MEMLOG_CULL",
+        "A time such as 10ms, or 1 for 10ms: blocks that live less are in the sums by size and \
+         stack, and their events are not in the log.",
     ),
     (
         "MEMLOG_FREE_STACKS",

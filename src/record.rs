@@ -42,6 +42,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 
 use anyhow::Context;
+use memlog_pages::strip::nanoseconds;
 use memlog_pages::{Advice, form_of, has_magic, is_packed, shown};
 
 use crate::named::{self, Functions};
@@ -76,6 +77,9 @@ pub struct Args {
     /// Bound the events in a log: when they have taken this much (64M if no size is given) the oldest are folded into what is live and overwritten
     #[arg(long, value_name = "SIZE", value_parser = bytes_of, num_args = 0..=1, require_equals = true, default_missing_value = "64M")]
     flight_recorder: Option<u64>,
+    /// Leave blocks out that live less than this, such as 10ms: they are in the sums by size and stack, and their events are not. The log is several times smaller; `memlog strip` does it afterwards
+    #[arg(long, value_name = "TIME", value_parser = culled_of, conflicts_with = "flight_recorder")]
+    cull: Option<u64>,
     /// Keep the stack of each release too
     #[arg(long)]
     free_stacks: bool,
@@ -119,6 +123,26 @@ pub struct Args {
         value_name = "PROG"
     )]
     command: Vec<OsString>,
+}
+
+/// How long blocks live that are left out.
+fn culled_of(text: &str) -> Result<u64, String> {
+    match nanoseconds(text) {
+        Ok(0) => Err("it is longer than nothing".into()),
+        done => done,
+    }
+}
+
+/// What lives from one step of the clock to the next may have lived longer than that.
+fn check_threshold(ns: u64, is_fine: bool) -> anyhow::Result<()> {
+    const STEP_NS: u64 = 1_000_000;
+    match ns < STEP_NS && !is_fine {
+        false => Ok(()),
+        true => Err(Advice::error(
+            "the log's clock has steps of 1 ms, which are longer than the threshold",
+            "give a longer one to --cull, or record with --fine-time",
+        )),
+    }
 }
 
 /// Whether a word of the command line names a log rather than a program.
@@ -192,6 +216,7 @@ fn record(args: Args, tells: summary::Tells) -> anyhow::Result<Ran> {
         "MEMLOG_MAX_LOGS_TOTAL" => args.max_logs_total.is_some(),
         "MEMLOG_OOM_GUARD" => args.oom_guard.is_some(),
         "MEMLOG_FLIGHT_RECORDER" => args.flight_recorder.is_some(),
+        "MEMLOG_CULL" => args.cull.is_some(),
         "MEMLOG_FREE_STACKS" => args.free_stacks,
         "MEMLOG_RSS_DETAIL" => args.rss_detail.is_some(),
         "MEMLOG_FINE_TIME" => args.fine_time,
@@ -241,6 +266,12 @@ fn record(args: Args, tells: summary::Tells) -> anyhow::Result<Ran> {
     }
     if let Some(bytes) = args.flight_recorder {
         command.env("MEMLOG_FLIGHT_RECORDER", format!("{bytes}B"));
+    }
+    if let Some(ns) = args.cull {
+        check_threshold(ns, args.fine_time)?;
+        // Bytehound's variable may say otherwise, and goes behind this.
+        let (seconds, rest) = (ns / 1_000_000_000, ns % 1_000_000_000);
+        command.env("MEMLOG_CULL", format!("{seconds}.{rest:09}s"));
     }
     if args.free_stacks {
         command.env("MEMLOG_FREE_STACKS", "1");

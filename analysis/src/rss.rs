@@ -137,9 +137,9 @@ impl RssTracker {
         larger
     }
 
-    /// Blocks came and went of whose events nothing more is known.
-    pub(crate) fn passed(&mut self, blocks: u64) {
-        self.bracket.events += 2 * blocks;
+    /// Blocks came and went here of whose events nothing more is known.
+    pub(crate) fn passed(&mut self) {
+        self.bracket.events += 1;
     }
 
     /// Resident memory was read: whether the candidate is to be kept, or

@@ -393,13 +393,13 @@ impl Tally {
         self.temporary.came(at.stream, 0);
         let blocks = passed.blocks;
         if blocks == 0 {
+            self.rss.passed();
             return;
         }
         let stack = self.stacks.stack(passed.stack, tables);
         let bytes = passed.size.saturating_mul(blocks);
         let usable = passed.usable.saturating_mul(blocks);
         self.heap.event += blocks;
-        self.rss.passed(blocks);
         self.holders
             .stacks
             .passed(stack, bytes, blocks, passed.temporary);

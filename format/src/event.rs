@@ -25,6 +25,7 @@
 
 mod read;
 
+use crate::alike::Alike;
 use crate::api::Api;
 use crate::ext::Ext;
 use crate::table::StackId;
@@ -125,6 +126,7 @@ pub struct Deltas {
     pub(crate) address: u64,
     pub(crate) size: u64,
     pub(crate) stack: u32,
+    pub(crate) passed: Alike,
     /// The tick now.
     pub tick: u64,
     /// The last stamp.
@@ -138,6 +140,7 @@ impl Deltas {
             address: 0,
             size: 0,
             stack: 0,
+            passed: Alike::NONE,
             tick: base_tick,
             stamp: base_stamp,
         }
@@ -328,7 +331,10 @@ impl Deltas {
     pub fn put_ext(&mut self, out: &mut Writer, ext: &Ext) {
         let mut scratch = [0u8; crate::ext::MAX_PAYLOAD];
         let mut payload = Writer::new(&mut scratch);
-        ext.put(&mut payload);
+        match ext {
+            Ext::Passed(passed) if passed.blocks > 0 => self.passed.put(&mut payload, passed),
+            _ => ext.put(&mut payload),
+        }
         let Some(length) = payload.finish() else {
             out.fail();
             return;

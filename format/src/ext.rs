@@ -187,6 +187,8 @@ const LIMIT: u8 = 10;
 const FAILED: u8 = 11;
 const PASSED: u8 = 12;
 const SWITCH: u8 = 13;
+/// Of this alone the payload is relative: to the one before in the chunk.
+pub(crate) const PASSED_LIKE: u8 = 14;
 const UNSEEN: u8 = 15;
 const SCOPE: u8 = 16;
 
@@ -207,6 +209,7 @@ impl<'a> Ext<'a> {
             Ext::Mark(_) => MARK,
             Ext::Limit(_) => LIMIT,
             Ext::Failed(_) => FAILED,
+            Ext::Passed(passed) if passed.blocks > 0 => PASSED_LIKE,
             Ext::Passed(_) => PASSED,
             Ext::Switch(_) => SWITCH,
             Ext::Unseen => UNSEEN,

@@ -34,6 +34,7 @@
 //! crate draws the bytes.
 #![no_std]
 
+mod alike;
 pub mod api;
 pub mod attach;
 pub mod chunk;

@@ -69,8 +69,6 @@ impl Cells {
     ) -> Option<Self> {
         let Counted { mut cells, numbers } = count_all(cursors, cell_bits, goes_on)?;
         let mut censuses = HashMap::new();
-        // Where the oldest events are overwritten, gaps are the rule.
-        let is_flight = cursors.iter().any(Cursor::is_flight);
         for (place, census) in (0..).zip(numbers) {
             let Some(census): Option<Numbers> = census else {
                 continue;
@@ -80,7 +78,8 @@ impl Cells {
             if missing == 0 {
                 continue;
             }
-            if !is_flight {
+            let has_gaps = |cursor: &Cursor| cursor.has_gaps(place);
+            if !cursors.iter().any(has_gaps) {
                 findings.order_gaps = findings.order_gaps.saturating_add(missing);
             }
             cells[place as usize].gapped = true;

@@ -44,6 +44,8 @@ pub(crate) struct Cursor<'a> {
     verify: bool,
     /// Nothing but in a log that overwrote its oldest events.
     flight: Option<Arc<Flight>>,
+    /// Whether numbers may be missing because blocks were left out.
+    is_culled: bool,
     /// The fold under way, if it is of this chunk.
     fold: Option<u64>,
     /// The offset in the chunk of the record that was read last.
@@ -83,6 +85,7 @@ impl<'a> Cursor<'a> {
             cell_mask: memlog_format::order::CELLS as u32 - 1,
             verify: true,
             flight,
+            is_culled: false,
             fold: None,
             at: 0,
             came: HashSet::new(),
@@ -114,6 +117,17 @@ impl<'a> Cursor<'a> {
         self.cell_mask = (1 << bits) - 1;
     }
 
+    /// Of a log whose recorder left blocks out.
+    pub(crate) fn of_culled(self, is_culled: bool) -> Self {
+        Self { is_culled, ..self }
+    }
+
+    /// Whether gaps between the numbers of a place are the rule: where the oldest events
+    /// are overwritten, or blocks were left out.
+    pub(crate) fn has_gaps(&self, place: u32) -> bool {
+        self.flight.is_some() || self.is_culled && place >= CELLS
+    }
+
     /// Leaves it to another pass to compare checksums.
     pub(crate) fn skip_checksums(&mut self) {
         self.verify = false;
@@ -135,11 +149,6 @@ impl<'a> Cursor<'a> {
             ..self.clone()
         };
         (of(first), of(second))
-    }
-
-    /// Whether the log overwrote its oldest events.
-    pub(crate) fn is_flight(&self) -> bool {
-        self.flight.is_some()
     }
 
     /// How much was read, chunk by chunk.

@@ -336,7 +336,8 @@ impl<'a> Log<'a> {
     }
 
     fn cursor(&self, stream: u32, spans: &[Span]) -> Cursor<'a> {
-        Cursor::new(self.bytes, stream, spans, self.grid.flight.clone())
+        let is_culled = self.text(Key::Culled).is_some();
+        Cursor::new(self.bytes, stream, spans, self.grid.flight.clone()).of_culled(is_culled)
     }
 
     /// What was folded, if the log overwrote its oldest events.

@@ -21,7 +21,7 @@ struct Setting {
 
 const SWITCH: &str = "expected 1 or 0, yes or no, on or off, true or false";
 
-const SETTINGS: [Setting; 18] = [
+const SETTINGS: [Setting; 19] = [
     Setting {
         name: "MEMLOG_MAX_LOG",
         is_understood: |text| bytes_of(text).is_ok(),
@@ -36,6 +36,11 @@ const SETTINGS: [Setting; 18] = [
         name: "MEMLOG_FLIGHT_RECORDER",
         is_understood: |text| is_switch(text) || bytes_of(text).is_ok(),
         expected: SIZE,
+    },
+    Setting {
+        name: "MEMLOG_CULL",
+        is_understood: |text| is_switch(text) || is_short_time(text),
+        expected: "expected a time such as 10ms, 500us or 1.5s, or 1 for 10ms",
     },
     Setting {
         name: "MEMLOG_OOM_GUARD",
@@ -156,6 +161,13 @@ fn is_switch(text: &str) -> bool {
     words.contains(&text)
 }
 
+/// A number and one of the units that the recorder knows.
+fn is_short_time(text: &str) -> bool {
+    let unit = text.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    let number = text.strip_suffix(unit).unwrap_or(text);
+    is_seconds(number) && ["m", "s", "ms", "us"].contains(&unit)
+}
+
 /// 0 watches nothing, which takes a variable back that a site has set.
 fn is_guard(text: &str) -> bool {
     let percent = text.strip_suffix(",stop").unwrap_or(text);
@@ -196,6 +208,9 @@ mod tests {
             ("MEMLOG_MAX_LOG", ""),
             ("MEMLOG_FLIGHT_RECORDER", "on"),
             ("MEMLOG_FLIGHT_RECORDER", "64M"),
+            ("MEMLOG_CULL", "1"),
+            ("MEMLOG_CULL", "1.5ms"),
+            ("MEMLOG_CULL", "0.010000000s"),
             ("MEMLOG_OOM_GUARD", "0"),
             ("MEMLOG_OOM_GUARD", "5%,stop"),
             ("MEMLOG_RANKS", "0,17-20"),
@@ -213,6 +228,9 @@ mod tests {
         for (name, value) in [
             ("MEMLOG_MAX_LOG", "foo"),
             ("MEMLOG_FLIGHT_RECORDER", "round"),
+            ("MEMLOG_CULL", "10"),
+            ("MEMLOG_CULL", "10 ms"),
+            ("MEMLOG_CULL", "ms"),
             ("MEMLOG_OOM_GUARD", "100"),
             ("MEMLOG_RANKS", "zz"),
             ("MEMLOG_RANKS", "20-17"),

@@ -2,6 +2,7 @@
 //! theirs is judged by somebody who does not use that table.
 //!
 //! * [`twin`]: blocks by the lines of `memlog dump`, in the plainest way
+//! * [`culled`]: logs whose recorder left blocks out
 //! * [`diff`]: what grew from one build to another
 //! * [`exports`]: what other tools are given
 //! * [`figures`]: what the commands say of all blocks, against the twin
@@ -33,6 +34,7 @@
 //! `MEMLOG_LONG=1` tries more cases, `MEMLOG_SEED=N` others.
 
 mod beside;
+mod culled;
 mod diff;
 mod exports;
 mod figures;

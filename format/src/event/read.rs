@@ -7,7 +7,7 @@ use super::{
 };
 use crate::Malformed;
 use crate::api::Api;
-use crate::ext::Ext;
+use crate::ext::{Ext, PASSED_LIKE};
 use crate::table::StackId;
 use crate::varint::{Reader, unzigzag};
 
@@ -30,7 +30,12 @@ impl Deltas {
         Ok(Some(match tag & 7 {
             OP_EXT => {
                 let payload = bytes.blob()?;
-                Event::Ext(Ext::decode(tag >> 3, payload).map_err(|error| Malformed {
+                let kind = tag >> 3;
+                let ext = match kind {
+                    PASSED_LIKE => self.get_passed(payload),
+                    _ => Ext::decode(kind, payload),
+                };
+                Event::Ext(ext.map_err(|error| Malformed {
                     offset: at,
                     ..error
                 })?)
@@ -58,6 +63,18 @@ impl Deltas {
             }
             _ => Event::Revoke,
         }))
+    }
+
+    #[cold]
+    fn get_passed<'a>(&mut self, payload: &'a [u8]) -> Result<Ext<'a>, Malformed> {
+        let passed = self.passed.decode(&mut Reader::new(payload))?;
+        Ok(passed.map_or(
+            Ext::Unknown {
+                kind: PASSED_LIKE,
+                payload,
+            },
+            Ext::Passed,
+        ))
     }
 
     #[inline(always)]

@@ -492,6 +492,7 @@ pub fn header() -> impl Strategy<Value = Header> {
                 base_stamp: words[1],
                 checksum: words[2],
                 folded: words[3] as u32,
+                culled: words[2] as u32,
                 seal: words[3],
             },
         )

@@ -54,6 +54,9 @@ const HIDDEN: [(&str, &[&str], &[&str]); 11] = [
 ];
 /// What usable sizes are behind.
 const OF_USABLE: (&[&str], &[&str]) = (&["waste_bytes", "usable_bytes"], &["waste", "usable"]);
+/// When the first and the last block of a group came: of what the recorder left out it is
+/// known within a chunk of events only.
+const OF_PLACE: (&[&str], &[&str]) = (&["first_seconds", "last_seconds"], &[]);
 const OF_LIVE: (&[&str], &[&str]) = (&["leaked_bytes", "leaked_blocks"], &["not freed"]);
 
 /// Takes away what is not known; `stats` are the log's figures.
@@ -70,6 +73,9 @@ pub fn hide(stats: &Value, figures: &mut Map<String, Value>, rows: &mut Rows) {
     }
     if is_unknown("live") {
         hidden.push(OF_LIVE);
+    }
+    if stats["stripped"]["while_recording"] == true {
+        hidden.push(OF_PLACE);
     }
     let keys: Vec<&str> = hidden.iter().flat_map(|(keys, _)| *keys).copied().collect();
     nulled(&keys, figures);

@@ -38,8 +38,8 @@ pub struct Sidecar {
 
 /// No event takes less than a byte, and some bytes stand for several.
 const EVENTS_OF_A_BYTE: u64 = 8;
-/// A record of eleven bytes or more may tell of 1,024 blocks that were left out.
-const BLOCKS_OF_A_BYTE: u64 = 128;
+/// A record of six bytes or more may tell of 1,024 blocks that were left out.
+const BLOCKS_OF_A_BYTE: u64 = 256;
 
 impl Sidecar {
     /// Of the log at this path; none is kept of a program that runs, and of another tool's

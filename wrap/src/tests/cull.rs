@@ -355,14 +355,14 @@ fn tells_of_more_kinds_than_it_has_room_for() {
     let mut scratch = Scratch::zeroed();
     let mut thread = Thread::new(5);
     let before = thread.live.clone();
-    for stack in 0..1500 {
+    for stack in 0..3600 {
         let alloc = Alloc {
             api: Api::Malloc,
             address: 0x30_0000,
             size: 24,
             usable: 24,
             alignment_log2: 0,
-            stack: StackId(100 + stack % 1100),
+            stack: StackId(100 + stack % 2500),
             order: None,
         };
         let release = Release {
@@ -379,9 +379,9 @@ fn tells_of_more_kinds_than_it_has_room_for() {
     // The highest place keeps one.
     assert_eq!(
         anew(&mut scratch, &mut thread, HEADER_SIZE, true),
-        Some(1499)
+        Some(3599)
     );
     let (is, aside) = read(&thread.chunk, &before, true);
     is.is(&was, 5);
-    assert_eq!(aside.passed, 1499);
+    assert_eq!(aside.passed, 3599);
 }

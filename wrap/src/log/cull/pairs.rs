@@ -10,6 +10,10 @@
 //! at each moment, a mark
 //! ```
 //!
+//! Numbers of those that go are missing in their cells, and nobody waits for them: so
+//! what other threads did at the same time may be told a little earlier, but no further
+//! than stamps let it.
+//!
 //! So the heap is as high at its highest place as it was, and what is live there, at
 //! readings of resident memory, at marks, forks and switches, is all there.
 
@@ -191,8 +195,7 @@ fn came(
         marks: 0,
         api: alloc.api as u8,
         alignment_log2: alloc.alignment_log2,
-        // A number holds others back.
-        stays: alloc.order.is_some() || alloc.size >= LARGE,
+        stays: alloc.size >= LARGE,
         goes: false,
     };
     scratch.add(came).then_some(())
@@ -215,7 +218,6 @@ fn went(
     scratch.set_number(at, number);
     let came = scratch.came_mut(number)?;
     came.went = at;
-    came.stays |= release.order.is_some();
     came.stays |= tick.saturating_sub(u64::from(came.tick)) >= rule.below_ticks;
     heap.bytes = heap.bytes.wrapping_sub(came.size as i64);
     Some(())

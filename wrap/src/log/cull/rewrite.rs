@@ -1,11 +1,11 @@
 //! A chunk without the blocks that go, and what is told in their place.
 //!
 //! What stays is what it was, in its order, each with its time. Blocks that go are
-//! counted by all that they have but time and address, before the next moment or at the
-//! end. Whoever reads it takes such a count for an allocation: what came before it is not
-//! the thread's last one any more. So where that one stays, and is the last as yet, the
-//! count stands before it; and where it is not, and no count says so, a count of no
-//! blocks does.
+//! counted by all that they have but time and address, at the end. Whoever reads it takes
+//! such a count for an allocation: what came before it is not the thread's last one any
+//! more. So where that one stays, and is the last as yet, the count stands before it; and
+//! where it is not, and no count says so, a count of no blocks does. Another says before
+//! each moment that blocks went since the one before.
 
 use super::pairs::{Records, is_moment};
 use super::scratch::{Came, Scratch};
@@ -48,6 +48,8 @@ struct Rewrite<'s, 'o> {
     last_at: usize,
     /// Whether others came since that are not told yet.
     others: bool,
+    /// Whether blocks went since the last moment.
+    went: bool,
     live_bytes: u64,
     most_bytes: u64,
 }
@@ -80,6 +82,7 @@ pub fn rewrite(
         last_told: UNKNOWN,
         last_at: 0,
         others: false,
+        went: false,
         live_bytes: 0,
         most_bytes: 0,
     };
@@ -120,14 +123,14 @@ impl Rewrite<'_, '_> {
             }
             // Told with those that go now.
             Event::Ext(Ext::Passed(passed)) => {
-                (self.last, self.others) = (0, true);
+                (self.last, self.others, self.went) = (0, true, true);
                 if passed.blocks > 0 {
                     self.sum(passed, tick);
                 }
             }
             Event::Ext(ext) => {
-                if is_moment(event, true) {
-                    self.tell_sums(tick);
+                if is_moment(event, true) && core::mem::take(&mut self.went) {
+                    self.tell_others(tick);
                 }
                 self.be_at(tick);
                 self.put(|deltas, out| deltas.put_ext(out, ext));
@@ -147,7 +150,7 @@ impl Rewrite<'_, '_> {
         let (number, came) = self.next();
         self.last = number;
         if came.is_some_and(|came| came.goes) {
-            self.others = true;
+            (self.others, self.went) = (true, true);
             self.live_bytes = self.live_bytes.saturating_add(alloc.size);
             self.most_bytes = self.most_bytes.max(self.live_bytes);
             return;
@@ -231,37 +234,47 @@ impl Rewrite<'_, '_> {
         if self.scratch.has_no_sums() {
             return;
         }
+        let bytes = self.out.get_mut(self.at..).unwrap_or(&mut []);
+        let mut out = Writer::new(bytes);
+        let deltas = &mut self.deltas;
+        // Time is told where it is not told already.
+        let is_behind_last = self.others || matches!(self.last_told, NONE | UNKNOWN);
+        if is_behind_last {
+            deltas.put_tick(&mut out, tick);
+        }
+        self.scratch
+            .each_sum(|passed| deltas.put_ext(&mut out, &Ext::Passed(passed)));
+        self.scratch.forget_sums();
+        let bytes = out.finish();
+        self.told(bytes, is_behind_last);
+    }
+
+    fn tell_others(&mut self, tick: u64) {
         let is_behind_last = self.others || matches!(self.last_told, NONE | UNKNOWN);
         if is_behind_last {
             self.be_at(tick);
         }
-        let from = self.at;
-        let mut out = Writer::new(self.out.get_mut(from..).unwrap_or(&mut []));
-        let deltas = &mut self.deltas;
-        self.scratch
-            .each_sum(|passed| deltas.put_ext(&mut out, &Ext::Passed(passed)));
-        self.scratch.forget_sums();
-        let Some(bytes) = out.finish() else {
+        let mut out = Writer::new(self.out.get_mut(self.at..).unwrap_or(&mut []));
+        self.deltas.put_ext(&mut out, &Ext::Passed(Passed::OTHERS));
+        let bytes = out.finish();
+        self.told(bytes, is_behind_last);
+    }
+
+    /// So many bytes tell of blocks that went. They are to stand before the thread's last
+    /// allocation, if that is there and lives: no record is relative to one of these.
+    fn told(&mut self, bytes: Option<usize>, is_behind_last: bool) {
+        let Some(bytes) = bytes else {
             self.is_full = true;
             return;
         };
         self.at += bytes;
-        match is_behind_last {
-            true => (self.last_told, self.others) = (NONE, false),
-            // No record is relative to one of these.
-            false => {
-                let moved = self.out.get_mut(self.last_at..self.at);
-                rotate(moved.unwrap_or(&mut []), bytes);
-                self.last_at += bytes;
-            }
+        if is_behind_last {
+            (self.last_told, self.others) = (NONE, false);
+            return;
         }
-    }
-
-    fn tell_others(&mut self, tick: u64) {
-        self.be_at(tick);
-        let others = Ext::Passed(Passed::OTHERS);
-        self.put(|deltas, out| deltas.put_ext(out, &others));
-        (self.last_told, self.others) = (NONE, false);
+        let moved = self.out.get_mut(self.last_at..self.at);
+        rotate(moved.unwrap_or(&mut []), bytes);
+        self.last_at += bytes;
     }
 }
 

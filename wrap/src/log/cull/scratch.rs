@@ -12,7 +12,7 @@ const MOST_EVENTS: usize = 32 * 1024;
 /// Places of addresses: twice as many as there can be.
 const PLACES: usize = 2 * MOST_CAME;
 /// Blocks of so many kinds are summed up at once.
-const MOST_SUMS: usize = 512;
+const MOST_SUMS: usize = 2048;
 const SUM_PLACES: usize = 2 * MOST_SUMS;
 
 /// An allocation.
@@ -253,10 +253,12 @@ impl Scratch {
         false
     }
 
-    /// The sums in the order of the first of each, each in records of no more blocks
-    /// than one may tell of.
-    pub fn each_sum(&self, mut see: impl FnMut(Passed)) {
-        for sum in self.sums.get(..self.sum_count).unwrap_or(&[]) {
+    /// The sums, by stack and size, each in records of no more blocks than one may tell
+    /// of. They are to be forgotten then.
+    pub fn each_sum(&mut self, mut see: impl FnMut(Passed)) {
+        let sums = self.sums.get_mut(..self.sum_count).unwrap_or(&mut []);
+        sort(sums);
+        for sum in sums {
             let mut left = sum.blocks;
             while left > 0 {
                 let blocks = left.min(Passed::MOST);
@@ -278,5 +280,30 @@ impl Scratch {
     pub fn forget_sums(&mut self) {
         self.sum_places.fill(0);
         self.sum_count = 0;
+    }
+}
+
+/// Sorts sums so that each is much like the one before.
+fn sort(sums: &mut [Sum]) {
+    let key = |sum: Option<&Sum>| {
+        sum.map(|Sum { passed, .. }| {
+            let flags = (passed.api as u8, passed.temporary, passed.moved);
+            (passed.stack.0, passed.size, flags)
+        })
+    };
+    // Shell's sort: no order of whatever kind makes it fail.
+    for gap in [701, 301, 132, 57, 23, 10, 4, 1] {
+        for end in gap..sums.len() {
+            let mut at = end;
+            while let Some(before) = at.checked_sub(gap)
+                && key(sums.get(before)) > key(sums.get(at))
+            {
+                let (low, high) = sums.split_at_mut_checked(at).unwrap_or((&mut [], &mut []));
+                if let (Some(low), Some(high)) = (low.get_mut(before), high.first_mut()) {
+                    core::mem::swap(low, high);
+                }
+                at = before;
+            }
+        }
     }
 }

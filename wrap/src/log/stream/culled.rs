@@ -5,9 +5,9 @@
 
 use super::Stream;
 use crate::log::cull::{Anew, Rule};
-use crate::log::sink::{Chunk, Use};
+use crate::log::sink::{self, Chunk, Use};
 use crate::platform::lock::Patience;
-use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE};
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
 use memlog_format::counter::Counter;
 
 /// A chunk of which more is left is full for good.
@@ -56,7 +56,15 @@ impl Stream {
         }
         if self.culled.spare.at.is_null() {
             match log.carve(Patience::Bounded, Use::Much) {
-                Some(chunk) if chunk.ready as usize == CHUNK_SIZE => self.culled.spare = chunk,
+                Some(chunk) if chunk.ready as usize == CHUNK_SIZE => {
+                    let unused = Header {
+                        committed: 0,
+                        ..Header::new(Kind::Events, self.number, 0)
+                    };
+                    // SAFETY: carved just now. Whatever comes to lie in it is not damage.
+                    unsafe { sink::begin(chunk, &unused) };
+                    self.culled.spare = chunk;
+                }
                 _ => return false,
             }
         }

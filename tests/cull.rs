@@ -1,0 +1,364 @@
+//! Logs whose recorder left blocks out that lived shortly, against the second recorder in
+//! the same process.
+//!
+//! What each thread's log tells must be a part of what the thread did, in its order, and
+//! with the sums it must be all of it: by size, function and thread. What is live at the
+//! end is compared block by block, and so is what forked children inherited. So too in
+//! what SIGKILL leaves at random moments, but for the calls that threads were inside.
+//!
+//! 60 kills, or 300 with `MEMLOG_LONG=1`. `MEMLOG_SEED=N` repeats a run.
+
+mod common;
+mod own_time;
+
+use std::collections::{BTreeMap, HashSet};
+use std::os::unix::process::CommandExt;
+use std::process::Stdio;
+use std::time::Duration;
+
+use common::Event;
+use common::compare::{START_UP, by_thread};
+use common::gold;
+use common::logs::{Recorded, heap_event};
+use common::pairs::{self, Family, Pair};
+use common::tools::{Folder, Random, is_long, seed, tools};
+use memlog_format::passed::Passed;
+use memlog_read::{Finding, Item, Kind};
+use own_time::OwnTime;
+
+const THRESHOLD: &str = "10ms";
+
+/// Blocks by thread, function and size.
+type Kinds = BTreeMap<(u32, u8, u64), u64>;
+/// Releases by thread.
+type Releases = BTreeMap<u32, u64>;
+
+/// What a log says in its sums.
+fn passed(ours: &Recorded) -> Vec<Passed> {
+    let log = ours.log();
+    let events = log.events();
+    let sums = events.filter_map(|item| match item.kind {
+        Kind::Passed(passed) if passed.blocks > 0 => Some(passed),
+        _ => None,
+    });
+    sums.collect()
+}
+
+/// What events and sums say together.
+fn totals(events: &[Event], sums: &[Passed]) -> (Kinds, Releases) {
+    let (mut came, mut went) = (Kinds::new(), Releases::new());
+    for event in events {
+        match event.is_release {
+            true => *went.entry(event.tid).or_default() += 1,
+            false => *came.entry((event.tid, event.api, event.size)).or_default() += 1,
+        }
+    }
+    for sum in sums {
+        let kind = (sum.tid, sum.api as u8, sum.size);
+        *came.entry(kind).or_default() += sum.blocks;
+        *went.entry(sum.releaser).or_default() += sum.blocks;
+    }
+    (came, went)
+}
+
+/// What is live behind some events, by address: size and thread.
+fn live(events: impl IntoIterator<Item = Event>) -> BTreeMap<u64, (u64, u32)> {
+    let mut live = BTreeMap::new();
+    for event in events {
+        match event.is_release {
+            true => drop(live.remove(&event.address)),
+            false => drop(live.insert(event.address, (event.size, event.tid))),
+        }
+    }
+    live
+}
+
+/// What is wrong, and how much was compared.
+#[derive(Default)]
+struct Totals {
+    images: u64,
+    culled_images: u64,
+    events: u64,
+    gone: u64,
+    live: u64,
+    inherited: u64,
+    heirs: u64,
+    problems: Vec<String>,
+}
+
+impl Totals {
+    fn take(&mut self, folder: &Folder, killed: bool) {
+        let family = pairs::collect(folder);
+        self.problems.extend(family.problems.iter().cloned());
+        for pair in &family.pairs {
+            let before = self.problems.len();
+            self.take_pair(pair, killed);
+            self.compare_inheritance(pair, &family);
+            let name = pair.ours.name();
+            for problem in &mut self.problems[before..] {
+                problem.insert_str(0, &format!("{name}: "));
+            }
+        }
+    }
+
+    fn take_pair(&mut self, pair: &Pair, killed: bool) {
+        let sums = passed(&pair.ours);
+        let gone: u64 = sums.iter().map(|sum| sum.blocks).sum();
+        self.images += 1;
+        self.culled_images += u64::from(gone > 0);
+        self.gone += gone;
+        self.events += pair.gold.heap.len() as u64;
+        let in_flight = self.compare_threads(pair, killed);
+        self.compare_totals(pair, &sums, killed);
+        self.compare_live(&pair.ours.heap, &pair.gold.heap, &in_flight);
+        self.check_log(&pair.ours, killed);
+    }
+
+    /// What is left of each thread is a part of what it did. Returns the addresses of
+    /// the calls that it may have been inside.
+    fn compare_threads(&mut self, pair: &Pair, killed: bool) -> HashSet<u64> {
+        let mut in_flight = HashSet::new();
+        let golds = by_thread(&pair.gold.heap);
+        for (tid, ours) in by_thread(&pair.ours.heap) {
+            let gold = golds.get(&tid).map_or(&[][..], Vec::as_slice);
+            let mut rest = gold.iter();
+            let is_there = |ours: &&Event| rest.any(|gold| ours.is_same(gold));
+            let same = ours.iter().take_while(is_there).count();
+            // Of the last call only one of the two may have come to tell.
+            let slack = if killed { 2 } else { 0 };
+            if same + slack < ours.len() {
+                let at = ours[same];
+                self.problems.push(format!(
+                    "thread {tid}: event {same} of {} is not one of its {}: {at:?}",
+                    ours.len(),
+                    gold.len()
+                ));
+            }
+        }
+        if killed {
+            let all = [by_thread(&pair.ours.heap), golds];
+            for events in all.iter().flat_map(BTreeMap::values) {
+                let last = events.iter().rev().take(2);
+                in_flight.extend(last.map(|event| event.address));
+            }
+        }
+        in_flight
+    }
+
+    fn compare_totals(&mut self, pair: &Pair, sums: &[Passed], killed: bool) {
+        let (ours, gold) = (totals(&pair.ours.heap, sums), totals(&pair.gold.heap, &[]));
+        let mut differ = 0;
+        for kind in ours.0.keys().chain(gold.0.keys()).collect::<HashSet<_>>() {
+            let count = |kinds: &Kinds| kinds.get(kind).copied().unwrap_or(0);
+            differ += count(&ours.0).abs_diff(count(&gold.0));
+        }
+        for tid in ours.1.keys().chain(gold.1.keys()).collect::<HashSet<_>>() {
+            let count = |releases: &Releases| releases.get(tid).copied().unwrap_or(0);
+            differ += count(&ours.1).abs_diff(count(&gold.1));
+        }
+        let threads = gold.1.len() as u64 + 1;
+        let slack = START_UP as u64 + if killed { 2 * threads } else { 0 };
+        if differ > slack {
+            self.problems
+                .push(format!("{differ} calls differ in the sums"));
+        }
+    }
+
+    fn compare_live(&mut self, ours: &[Event], gold: &[Event], in_flight: &HashSet<u64>) {
+        let (ours, golds) = (live(ours.iter().copied()), live(gold.iter().copied()));
+        self.live += golds.len() as u64;
+        let first = gold.iter().take(START_UP).map(|event| event.address);
+        let odd: HashSet<u64> = first.chain(in_flight.iter().copied()).collect();
+        let all: HashSet<&u64> = ours.keys().chain(golds.keys()).collect();
+        let differ = all
+            .into_iter()
+            .filter(|address| ours.get(address) != golds.get(address) && !odd.contains(address));
+        let differ: Vec<_> = differ
+            .map(|address| (address, ours.get(address), golds.get(address)))
+            .collect();
+        if let Some(first) = differ.first() {
+            let count = differ.len();
+            self.problems
+                .push(format!("{count} blocks differ that are live: {first:x?}"));
+        }
+    }
+
+    /// A forked child's log names places in its parent's: what was live there.
+    fn compare_inheritance(&mut self, child: &Pair, family: &Family) {
+        let Some((path, point)) = child.gold.parent.as_ref() else {
+            return;
+        };
+        let Some(parent) = family.pairs.iter().find(|pair| pair.gold.path == *path) else {
+            self.problems.push("its parent has no pair".into());
+            return;
+        };
+        let (log, own) = (parent.ours.log(), child.ours.log());
+        let events = log.events_until(own.fork_points());
+        let ours = live(events.filter_map(|item: Item| heap_event(&item)));
+        let before = |event: &&Event| event.mark < *point;
+        let gold = parent.gold.heap.iter().filter(before).copied();
+        let threads = by_thread(&parent.gold.heap).len();
+        let gold = live(gold);
+        let all: HashSet<&u64> = ours.keys().chain(gold.keys()).collect();
+        let differ = all
+            .into_iter()
+            .filter(|address| ours.get(address) != gold.get(address));
+        // The calls that other threads were inside, and start-up's few.
+        let (differ, slack) = (differ.count(), 2 * (threads - 1) + START_UP);
+        self.heirs += 1;
+        self.inherited += gold.len() as u64;
+        if differ > slack {
+            self.problems.push(format!(
+                "{differ} of {} blocks that it inherited differ",
+                gold.len()
+            ));
+        }
+    }
+
+    fn check_log(&mut self, ours: &Recorded, killed: bool) {
+        let log = ours.log();
+        for &(counter, name) in memlog_format::counter::ALL {
+            if counter.is_loss() && log.counter(counter) != 0 {
+                let value = log.counter(counter);
+                self.problems.push(format!("{name} is {value}"));
+            }
+        }
+        for finding in ours.findings.list() {
+            match finding {
+                Finding::UnfinishedRealloc { .. }
+                | Finding::NextMissing { .. }
+                | Finding::StreamsMissing { .. }
+                    if killed => {}
+                other => self.problems.push(other.to_string()),
+            }
+        }
+        if ours.findings.order_breaks > 0 || ours.findings.order_gaps > 0 && !killed {
+            self.problems.push("contradictions in order".into());
+        }
+        if log.left_out().is_none_or(|left_out| !left_out.by_recorder) {
+            self.problems
+                .push("it does not say that it is culled".into());
+        }
+    }
+
+    fn tell(&self, what: &str) {
+        println!(
+            "{what}: {} images, {} of which left blocks out, {} in all; {} events by gold; {} live \
+             blocks compared; {} heirs of {} blocks",
+            self.images,
+            self.culled_images,
+            self.gone,
+            self.events,
+            self.live,
+            self.heirs,
+            self.inherited,
+        );
+    }
+
+    fn assert_fine(&self, seed: u64) {
+        let shown = &self.problems[..self.problems.len().min(30)];
+        let count = self.problems.len();
+        assert!(
+            count == 0,
+            "{count} problems, MEMLOG_SEED={seed}:\n{}",
+            shown.join("\n")
+        );
+    }
+}
+
+const CASES: &[(&str, &[u64])] = &[
+    ("churn", &[400_000]),
+    ("churn", &[60_000, 8]),
+    ("threads8", &[40_000]),
+    ("crossfree", &[60_000]),
+    ("realloc_race", &[10_000]),
+    ("forker", &[6]),
+    ("family", &[60_000]),
+];
+
+#[test]
+fn events_and_sums_are_all_that_was_done() {
+    let mut totals = Totals::default();
+    for (victim, args) in CASES {
+        let factor = if is_long() { 5 } else { 1 };
+        let folder = Folder::new(victim);
+        let program = tools().victim(victim).expect("a C compiler made it");
+        let mut command = pairs::command(&program, &folder, &tools().gold);
+        for (index, arg) in args.iter().enumerate() {
+            let factor = if index == 0 { factor } else { 1 };
+            command.arg((arg * factor).to_string());
+        }
+        command.env("MEMLOG_CULL", THRESHOLD);
+        let status = command.stdout(Stdio::null()).status().expect("it starts");
+        assert!(status.success(), "{victim}: {status}");
+        let before = totals.problems.len();
+        totals.take(&folder, false);
+        for problem in &mut totals.problems[before..] {
+            problem.insert_str(0, &format!("{victim} {args:?}: "));
+        }
+    }
+    totals.tell("whole runs");
+    totals.assert_fine(0);
+    assert!(totals.culled_images >= 6, "so few left anything out");
+    assert!(totals.gone > 100_000, "so little was left out");
+}
+
+/// Each would go on for much longer than the moment it is killed at.
+const ENDLESS: &[(&str, &[&str])] = &[
+    ("churn", &["0"]),
+    ("churn", &["0", "4"]),
+    ("threads8", &["100000000"]),
+    ("crossfree", &["100000000"]),
+    ("realloc_race", &["100000000"]),
+    ("forker", &["1000000"]),
+];
+
+#[test]
+fn a_kill_at_any_moment_leaves_what_is_live() {
+    // SAFETY: no memory is involved.
+    let adopts = unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
+    assert_eq!(adopts, 0, "orphans become children of the test");
+    let kills = if is_long() { 300 } else { 60 };
+    let seed = seed();
+    let mut random = Random::new(seed);
+    let mut totals = Totals::default();
+    for kill in 0..kills {
+        let (victim, args) = ENDLESS[kill % ENDLESS.len()];
+        let folder = Folder::new(victim);
+        let moment = 50_000 + random.below(300_000);
+        run_and_kill(victim, args, moment, &folder);
+        let before = totals.problems.len();
+        totals.take(&folder, true);
+        for problem in &mut totals.problems[before..] {
+            problem.insert_str(0, &format!("kill {kill}, {victim} {args:?}: "));
+        }
+    }
+    totals.tell(&format!("{kills} kills"));
+    totals.assert_fine(seed);
+    assert!(
+        totals.culled_images * 2 >= kills as u64,
+        "so few were culled"
+    );
+}
+
+/// Runs a victim and kills it, and its children, once it has made `moment` events.
+fn run_and_kill(victim: &str, args: &[&str], moment: u64, folder: &Folder) {
+    let program = tools().victim(victim).expect("a C compiler made it");
+    let mut command = pairs::command(&program, folder, &tools().gold);
+    command.args(args).process_group(0).stdout(Stdio::null());
+    command.env("MEMLOG_CULL", THRESHOLD);
+    let mut child = command.spawn().expect("the victim starts");
+    let gold = folder.path().join(format!("gold.{}", child.id()));
+    let mut time = OwnTime::start();
+    while gold::reserved(&gold).unwrap_or(0) < moment && time.spent() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_micros(50));
+    }
+    // SAFETY: no memory is involved; the group is the child's own, which has not been
+    // waited for.
+    unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };
+    child.wait().expect("the victim ends");
+    // Its children have become ours; on a busy machine they are long in dying.
+    let mut status = 0;
+    // SAFETY: the status is written where it may be.
+    while unsafe { libc::waitpid(-(child.id() as i32), &mut status, 0) } > 0 {}
+}
