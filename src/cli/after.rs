@@ -14,8 +14,7 @@ end memlog says where the log is, what it lacks, and what to do next.
 Examples:
   memlog record ./program args       the log is HOST.PID.memlog in this folder
   memlog record -o logs/ make -j4    a log for each process, in logs/
-  memlog record --cull 10ms ./server    a smaller log: only sums of what lived less than 10 ms
-  memlog record -o %e.memlog --max-log 2G ./server
+  memlog record --cull 10ms --max-log 2G ./server    only sums of what lived less than 10 ms
   memlog record --alloc-func 'pool_get(size)=pool_put(ptr)' ./program";
 
 pub const ATTACH: &str = "\
