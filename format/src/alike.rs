@@ -17,9 +17,9 @@
 
 use crate::Malformed;
 use crate::api::Api;
-use crate::event::predicted_usable;
 use crate::passed::Passed;
 use crate::table::StackId;
+use crate::usable::predicted_usable;
 use crate::varint::{Reader, Writer, unzigzag, zigzag};
 
 const TEMPORARY: u64 = 1;

@@ -29,6 +29,7 @@ use crate::alike::Alike;
 use crate::api::Api;
 use crate::ext::Ext;
 use crate::table::StackId;
+pub use crate::usable::predicted_usable;
 use crate::varint::{Writer, short_word_of, word_of, zigzag};
 
 /// No record of an event is longer, extensions apart.
@@ -110,14 +111,6 @@ pub enum Usual {
     Alloc(Alloc),
     /// Memory goes, and that is certain.
     Release(Release),
-}
-
-/// What glibc gives for a request, so that the usual case needs no byte.
-#[inline]
-pub const fn predicted_usable(size: u64) -> u64 {
-    let chunk = size.saturating_add(8 + 15) & !15;
-    let usable = chunk.saturating_sub(8);
-    if usable < 24 { 24 } else { usable }
 }
 
 /// What the records of a chunk are relative to; the same for both sides.

@@ -60,6 +60,7 @@ pub mod table;
 mod text;
 pub mod total;
 pub mod tuned;
+mod usable;
 mod usual;
 pub mod varint;
 
