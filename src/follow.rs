@@ -99,7 +99,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             count: 0,
         },
         written: written.transpose()?,
-        told_flight: false,
+        told_rewritten: false,
         due: None,
     };
     follower.run(&came)
@@ -199,7 +199,7 @@ struct Follower<'a, 'n> {
     snapshots: Option<Snapshots>,
     teller: Teller<'a>,
     written: Option<OneFile>,
-    told_flight: bool,
+    told_rewritten: bool,
     /// When the next text is due where no snapshot says so.
     due: Option<Instant>,
 }
@@ -235,7 +235,7 @@ impl Follower<'_, '_> {
 
     /// Reads what is new, and writes the snapshots of it; whether the log says what it is of.
     fn look(&mut self) -> anyhow::Result<bool> {
-        if self.snapshots.is_none() && !self.live.seen().is_flight {
+        if self.snapshots.is_none() && !self.live.seen().is_rewritten {
             self.snapshots = Some(self.new_snapshots());
         }
         let teller = &mut self.teller;
@@ -244,11 +244,12 @@ impl Follower<'_, '_> {
             .read(&mut self.snapshots, &mut |snapshots, labels| {
                 teller.take(snapshots, labels)
             })?;
-        if self.live.seen().is_flight && !self.told_flight {
-            self.told_flight = true;
+        if self.live.seen().is_rewritten && !self.told_rewritten {
+            self.told_rewritten = true;
             tell_note(
-                "a flight recorder overwrites its oldest events, so what came and went of each \
-                 stack is not known; give --top or --prometheus for what is live",
+                "a flight recorder overwrites its oldest events, and --cull leaves events out, so \
+                 what came and went of each stack is not known; give --top or --prometheus for \
+                 what is live",
             );
         }
         Ok(is_begun)

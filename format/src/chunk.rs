@@ -210,13 +210,27 @@ impl Header {
         if !(HEADER_SIZE as u32..=CHUNK_SIZE as u32).contains(&committed) {
             return Err(wrong(COMMITTED_AT, "a committed length from 64 to 65536"));
         }
-        Ok(Some(Self {
+        Ok(Some(Self::fields(header, kind, version)))
+    }
+
+    /// The header of a place, also of one that is unused by now: such a one says which chunk
+    /// was there last, or is to be. `None` where there was none.
+    pub fn decode_unused(bytes: &[u8]) -> Option<Self> {
+        let header = bytes.get(..HEADER_SIZE)?;
+        let (kind, version) = (*header.get(4)?, *header.get(VERSION_AT)?);
+        let is_chunk = header.starts_with(&MAGIC) && (1..=VERSION).contains(&version);
+        let kind = Kind::from_byte(kind).filter(|_| is_chunk)?;
+        Some(Self::fields(header, kind, version))
+    }
+
+    fn fields(header: &[u8], kind: Kind, version: u8) -> Self {
+        Self {
             kind,
             version,
             flags: le32(header, 6) as u16,
             stream: le32(header, 8),
             sequence: le32(header, 12),
-            committed,
+            committed: le32(header, COMMITTED_AT),
             thread: le32(header, 20),
             base_tick: le64(header, 24),
             base_stamp: le64(header, 32),
@@ -224,7 +238,7 @@ impl Header {
             folded: le32(header, FLIGHT_AT),
             culled: le32(header, CULLED_AT),
             seal: le64(header, SEAL_AT),
-        }))
+        }
     }
 }
 

@@ -20,6 +20,7 @@
 //! * `undecided`: reallocs under way while a log is looked at
 //! * `marks`: of one moment, where a log grows
 //! * `follow`: what came since the last look at a log that grows
+//! * `steady`: one moment of a log whose chunks are written anew meanwhile
 //! * `error`: what can be wrong with a log, in sentences
 //!
 //! **No input makes it panic**, and none makes it take more than 64 bytes of
@@ -42,6 +43,7 @@ mod merge;
 mod metas;
 mod readings;
 mod records;
+mod steady;
 mod step;
 mod stream;
 mod tables;
@@ -57,5 +59,6 @@ pub use merge::EventStream;
 pub use metas::{Kept, Resident};
 pub use readings::{readings, records};
 pub use records::Fate;
+pub use steady::Steady;
 pub use stream::{Record, Stream};
 pub use tables::Frames;

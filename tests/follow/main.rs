@@ -128,10 +128,17 @@ fn recorded(program: &Path, args: &[&str]) -> Command {
 }
 
 /// Runs a program and looks at its logs at random moments; how often.
-fn follow(program: &Path, args: &[&str], kill_after: Option<Duration>, random: &mut Random) -> u64 {
+fn follow(
+    program: &Path,
+    args: &[&str],
+    kill_after: Option<Duration>,
+    settings: &[(&str, &str)],
+    random: &mut Random,
+) -> u64 {
     let folder = Folder::new("follow");
     let mut command = recorded(program, args);
     command.env("MEMLOG_DIR", folder.path());
+    command.envs(settings.iter().copied());
     let mut child: Child = command.spawn().expect("it runs");
     let begun = Instant::now();
     let mut all = All::default();
@@ -214,9 +221,75 @@ fn a_follower_ends_where_a_reader_does() {
         let mut looks = 0;
         for _ in 0..rounds {
             let after = most_ms.map(|ms| Duration::from_millis(50 + random.below(ms)));
-            looks += follow(&program, args, after, &mut random);
+            looks += follow(&program, args, after, &[], &mut random);
         }
         println!("{name} {args:?}: {looks} looks that found something");
         assert!(looks >= rounds, "{name}");
     }
+}
+
+const CULL: (&str, &str) = ("MEMLOG_CULL", "1ms");
+
+/// Chunks move while they are read.
+#[test]
+fn a_follower_of_a_log_that_is_culled() {
+    let mut random = Random::new(seed());
+    let cases: [Case; 4] = [
+        ("threads8", &["40000"], None),
+        ("crossfree", &["60000"], None),
+        ("churn", &["600000", "3"], None),
+        ("churn", &["100000000", "2"], Some(400)),
+    ];
+    for (name, args, most_ms) in cases {
+        let Some(program) = tools().victim(name) else {
+            skip(&format!("no compiler for {name}"));
+            continue;
+        };
+        let after = most_ms.map(|ms| Duration::from_millis(200 + random.below(ms)));
+        let looks = follow(&program, args, after, &[CULL], &mut random);
+        println!("{name} {args:?}: {looks} looks that found something");
+    }
+}
+
+/// A reader finds each block that was allocated, whenever it looks: nothing was released that
+/// nobody had, and no count goes back.
+#[test]
+fn a_reader_of_a_log_that_is_culled_finds_no_hole() {
+    let Some(program) = tools().victim("churn") else {
+        skip("no compiler for churn");
+        return;
+    };
+    for threads in ["1", "3"] {
+        reads_without_holes(&program, threads);
+    }
+}
+
+fn reads_without_holes(program: &Path, threads: &str) {
+    let folder = Folder::new("follow-culled");
+    let log = folder.path().join("it.memlog");
+    let mut child = Command::new(program)
+        .args(["100000000", threads])
+        .stdout(Stdio::null())
+        .env("LD_PRELOAD", &tools().memlog)
+        .env("MEMLOG_OUTPUT", &log)
+        .env(CULL.0, CULL.1)
+        .spawn()
+        .expect("it runs");
+    while !log.metadata().is_ok_and(|file| file.len() > 0) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    let rounds = if is_long() { 24 } else { 6 };
+    let (mut before, mut culled) = (0, 0);
+    for round in 0..rounds {
+        let found = whole(&log);
+        let (anomalies, totals) = (found.tally.anomalies(), found.tally.totals());
+        assert_eq!(anomalies, &Default::default(), "round {round}: {totals:?}");
+        assert!(totals.allocations >= before, "round {round}: {before}");
+        before = totals.allocations;
+        culled = totals.allocations.max(culled);
+    }
+    child.kill().expect("it ends");
+    child.wait().expect("it ended");
+    assert!(culled > 100_000);
 }

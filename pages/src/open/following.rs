@@ -1,7 +1,8 @@
 //! A log that is followed as it grows: each look reads what came since the last one.
 //!
 //! A flight recorder's log is read as a whole each time, out of a copy: it takes its oldest
-//! chunks again while it is read, and it is of a bounded length.
+//! chunks again while it is read, and it is of a bounded length. So is a log whose recorder
+//! leaves out short lives: it writes its newest chunks anew.
 
 mod life;
 
@@ -22,6 +23,7 @@ use super::analysis::{Feed, begin};
 use super::map::{FileBytes, open as open_file, watch_file};
 use super::packed::is_packed;
 use super::snapping::Snapping;
+use super::steady::has_moved;
 use super::{Files, LogTables, Watch, extent, form_of, outlive_cut_files, unreadable};
 use crate::facts::{program, started_as};
 use crate::words::{Advice, clean, shown, typed};
@@ -68,8 +70,9 @@ pub struct Seen {
     pub is_off: bool,
     /// Events that the recorder had no room for.
     pub lost_events: u64,
-    /// Whether the log takes its oldest chunks again.
-    pub is_flight: bool,
+    /// Whether the log's recorder writes over events: it is a flight recorder, or leaves out
+    /// short lives.
+    pub is_rewritten: bool,
     /// Why what was inherited is not known, in a sentence.
     pub missing_parent: Option<String>,
     /// Parts of the log that cannot be read.
@@ -150,7 +153,8 @@ impl Following {
         let Some(bytes) = self.bytes()? else {
             return Ok(false);
         };
-        if Follower::is_flight(&bytes) {
+        let is_rewritten = |bytes: &[u8]| Follower::is_flight(bytes) || has_moved(bytes);
+        if is_rewritten(&bytes) {
             drop(bytes);
             return self.read_whole(snapshots, between);
         }
@@ -183,6 +187,10 @@ impl Following {
         }
         self.take(&log, &mut events, snapshots, between);
         let findings = self.follower.keep(events, &streams);
+        if is_rewritten(&bytes) {
+            // The first time, while it was read.
+            return self.read_whole(snapshots, between);
+        }
         self.seen.note(&log, damages(&findings));
         self.life.look(&log);
         // The recorder cuts off what it never used.
@@ -241,7 +249,7 @@ impl Following {
         loaded(&self.path, load)
     }
 
-    /// Reads a flight recorder's log anew.
+    /// Reads a log anew that its recorder writes over.
     fn read_whole(
         &mut self,
         snapshots: &mut Option<Snapshots>,
@@ -262,7 +270,7 @@ impl Following {
         self.begin_with(log, |tally| family.inherit(tally, &Watch::silent()));
         self.seen.marks = 0;
         self.take(log, &mut log.events(), &mut None, between);
-        self.seen.is_flight = true;
+        self.seen.is_rewritten = true;
         self.seen.note(log, 0);
         self.life.look(log);
         Ok(true)

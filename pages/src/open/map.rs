@@ -18,6 +18,7 @@ use memmap2::{Advice, Mmap, MmapMut};
 use super::cut::Mapped;
 use super::extent;
 use super::packed::unpacked;
+use super::steady;
 
 /// Logs up to this size are read, not mapped: the recorder cuts its file at
 /// the program's end, and a hole on a full disk cannot even be read through a
@@ -105,18 +106,27 @@ pub fn log_bytes(path: &Path) -> io::Result<FileBytes> {
 /// A copy of the log at `path`, however long it is.
 pub fn log_copy(path: &Path) -> io::Result<FileBytes> {
     let (file, length) = open_log(path)?;
-    let mut bytes = Vec::with_capacity(length as usize);
-    file.take(length).read_to_end(&mut bytes)?;
-    Ok(FileBytes::Read(bytes))
+    copied(&file, length)
 }
 
 /// The log in an open file.
 pub fn bytes_of(file: File, length: u64) -> io::Result<FileBytes> {
     if length > READ_UP_TO {
-        return watch_file(&file, Some(length));
+        let bytes = watch_file(&file, Some(length))?;
+        if !steady::moves(&bytes, &file)? {
+            return Ok(bytes);
+        }
+        return steady::copy_of(&file).map(FileBytes::Read);
     }
+    copied(&file, length)
+}
+
+fn copied(file: &File, length: u64) -> io::Result<FileBytes> {
     let mut bytes = Vec::with_capacity(length as usize);
     file.take(length).read_to_end(&mut bytes)?;
+    if steady::moves(&bytes, file)? {
+        bytes = steady::copy_of(file)?;
+    }
     Ok(FileBytes::Read(bytes))
 }
 

@@ -20,6 +20,7 @@ mod progress;
 mod reading;
 mod sidecar;
 mod snapping;
+mod steady;
 mod unnamed;
 mod watch;
 
@@ -223,6 +224,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> anyhow::Error {
     let hint = match error.kind() {
         ErrorKind::PermissionDenied => "see whether you may read that file",
         ErrorKind::InvalidData => PACK_AGAIN,
+        ErrorKind::TimedOut => "read it once more, or while its recording is off: memlog ctl stop",
         ErrorKind::StorageFull => {
             "set TMPDIR to a folder that has room, if the file is to be trusted"
         }

@@ -48,17 +48,19 @@ impl Cull {
             if blocks == 0 {
                 return None;
             }
-            let written = rewrite(scratch, &header, (bytes, anew.from), out)?;
-            before(&written);
-            let header = Header {
-                committed: written.committed,
+            let unborn = Header {
+                committed: 0,
                 culled: header.culled.wrapping_add(1),
                 ..header
             };
+            // SAFETY: by the caller. What lies in it does not count.
+            unsafe { sink::renew(anew.spare, &unborn) };
+            let written = rewrite(scratch, &header, (bytes, anew.from), out)?;
+            before(&written);
             let is_done = self.change(anew.forks, || {
                 // SAFETY: by the caller.
                 unsafe {
-                    sink::begin(anew.spare, &header);
+                    sink::commit(anew.spare.at, written.committed);
                     sink::commit(anew.full.at, 0);
                 }
             });

@@ -7,8 +7,9 @@
 //! hot path, and what is held back is bounded by the chunk.
 //!
 //! ```text
-//! the spare one := header, records
-//! the spare one's committed := n     from here on it counts: its `culled` is higher
+//! the spare one := header            its `culled` is higher: its bytes change from here on
+//! the spare one := records
+//! the spare one's committed := n     from here on it counts
 //! the chunk's committed := 0         from here on the chunk is the spare one
 //! ```
 //!
@@ -18,7 +19,7 @@
 //!
 //! A forked child's log says where its parent's streams stood at the fork, by an offset
 //! in a chunk. So nothing of before a fork is written anew: a fork is counted before it
-//! is made, then nobody is amid the three steps, and whoever finds that another was
+//! is made, then nobody is amid the last two steps, and whoever finds that another was
 //! counted leaves his chunk as it is.
 #![allow(unsafe_code)]
 //! # Safety
@@ -41,7 +42,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// So many threads can be at it at the same time; the chunk of another stays as it is.
 const ROOMS: usize = 4;
-/// Looks at whether somebody is amid the three steps, which are a microsecond.
+/// Looks at whether somebody is amid the last two steps, which are a microsecond.
 const LOOKS: u32 = 20_000;
 
 /// What all threads share of it.
@@ -50,7 +51,7 @@ pub struct Cull {
     /// The threshold; 0 where nothing is left out.
     below_ticks: AtomicU64,
     forks: AtomicU32,
-    /// Threads amid the three steps.
+    /// Threads amid the last two steps.
     changing: AtomicU32,
     /// In a process that forks, and in its child: the fork was counted, and nobody was
     /// amid them.
@@ -159,7 +160,7 @@ impl Cull {
         self.below_ticks() == 0 || self.is_fork_told.load(Ordering::Relaxed)
     }
 
-    /// Does the three steps, unless there was another fork than those.
+    /// Does the last two steps, unless there was another fork than those.
     fn change(&self, forks: u32, steps: impl FnOnce()) -> bool {
         self.changing.fetch_add(1, Ordering::SeqCst);
         let may = self.forks() == forks;

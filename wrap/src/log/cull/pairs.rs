@@ -100,7 +100,7 @@ impl<'a> Records<'a> {
                     return Some(true);
                 }
                 Event::Revoke => return Some(false),
-                Event::Alloc(_) | Event::Release(_) => return None,
+                Event::Alloc(_) | Event::Release(_) | Event::Ext(Ext::Unseen) => return None,
                 Event::Tick(_) | Event::Stamp(_) | Event::Ext(_) => {}
             }
         }

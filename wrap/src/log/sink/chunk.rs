@@ -101,6 +101,21 @@ pub unsafe fn begin(chunk: Chunk, header: &Header) {
     unsafe { commit(chunk.at, header.committed) };
 }
 
+/// Writes the header of a chunk whose bytes are about to be written over, for nothing in it
+/// counts. Whoever has read it before that, and finds the same sequence and `culled`
+/// behind that, has read what did count: so the header changes behind the zero that said
+/// that it does not, and before the first of its other bytes.
+///
+/// # Safety
+/// `chunk` is held by the caller, its committed length is zero, and so is the header's.
+pub unsafe fn renew(chunk: Chunk, header: &Header) {
+    use core::sync::atomic::{Ordering, fence};
+    fence(Ordering::Release);
+    // SAFETY: by the caller.
+    unsafe { begin(chunk, header) };
+    fence(Ordering::Release);
+}
+
 /// A chunk of a table: valid record by record, so all of it is committed.
 pub fn table_header(kind: Kind, ordinal: u32) -> Header {
     Header {

@@ -22,7 +22,7 @@ mod room;
 mod state;
 mod total;
 
-pub use chunk::{Chunk, Use, begin, commit, ready_next, table_header};
+pub use chunk::{Chunk, Use, begin, commit, ready_next, renew, table_header};
 pub use grow::Stock;
 pub use parted::replace_windows;
 pub use room::Room;

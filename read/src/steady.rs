@@ -1,0 +1,299 @@
+//! What a log's streams hold at one moment, where the recorder writes chunks anew meanwhile,
+//! without short lives.
+//!
+//! A place in the file has one chunk after another: which, is told by *sequence* and
+//! *culled* in its header, and no two are the same. The recorder changes them first, then
+//! the records, then `committed`. So records that were read between two equal readings of
+//! these words are those of one chunk.
+//!
+//! ```text
+//! a round: what stands in each place, but for those that will not change any more
+//!          how far each chunk that is not sealed is committed           the moment
+//!          what stands in all others once more: tables may have come, and nothing else
+//!          each chunk that is not sealed is copied, up to what it was committed
+//! ```
+//!
+//! * What a round finds in no place was not there at the moment: the second look at a place
+//!   is behind it. So of each stream all is there but what was never written.
+//! * A stream's newest chunk is of the highest sequence that any of its places says. Where it
+//!   counts in none, it was moved between two looks, and the round is void. So it is if a place
+//!   is another than before. Then there is one more, so many at most.
+//! * If two rounds see the same, nobody writes: the log is damaged, and read as it is.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hint::black_box;
+use std::sync::atomic::{Ordering, fence};
+
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
+use memlog_format::counter::{AREA_AT, Counter};
+
+/// A round takes microseconds for each thread, and a thread fills an eighth of a chunk before
+/// it writes one anew.
+const ROUNDS: usize = 2000;
+
+/// The chunks of a moment.
+#[derive(Debug, Default)]
+pub struct Steady {
+    /// Places whose chunk stays as it is in the file, but for what is added to it.
+    kept: BTreeSet<usize>,
+    /// Copies of others.
+    copies: BTreeMap<usize, Vec<u8>>,
+    /// How many places had been given out.
+    given: usize,
+    /// Nobody writes, so all is as it is.
+    is_quiet: bool,
+}
+
+/// What stands in a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    /// No chunk so far, or none that can be read.
+    Nothing,
+    /// One of no stream, or one that is sealed: it stays.
+    Stays,
+    /// One of a stream, or where one was.
+    Chunk(Glance),
+}
+
+/// A chunk of events, as its header tells of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Glance {
+    stream: u32,
+    sequence: u32,
+    culled: u32,
+    /// 0 while nothing in the place counts.
+    committed: usize,
+    is_sealed: bool,
+}
+
+impl Steady {
+    /// Of a log as it lies in the file, while it is written to, with what is to be written
+    /// soon. Nothing if its recorder was always faster, or went on behind these bytes.
+    pub fn take(live: &[u8]) -> Option<Self> {
+        let mut looking = Looking {
+            live,
+            places: 0,
+            unsettled: Vec::new(),
+            sealed: BTreeMap::new(),
+            kept: BTreeSet::new(),
+        };
+        let mut before = Vec::new();
+        for _ in 0..ROUNDS {
+            let seen = looking.look()?;
+            if let Some(copies) = looking.moment(&seen) {
+                return Some(Self {
+                    kept: looking.kept,
+                    copies,
+                    given: looking.places,
+                    is_quiet: false,
+                });
+            }
+            if seen == before {
+                return Some(Self {
+                    is_quiet: true,
+                    ..Self::default()
+                });
+            }
+            before = seen;
+            std::thread::yield_now();
+        }
+        None
+    }
+
+    /// Makes a copy of the same log, which was made after [`Steady::take`], one of that moment.
+    pub fn settle(&self, copy: &mut [u8]) {
+        if self.is_quiet {
+            return;
+        }
+        let unused = Header {
+            committed: 0,
+            ..Header::new(Kind::Events, 0, 0)
+        };
+        for (index, place) in copy.chunks_mut(CHUNK_SIZE).enumerate() {
+            let is_meta = |header: Header| header.kind == Kind::Meta;
+            let chunk = match self.copies.get(&index) {
+                Some(chunk) => chunk.as_slice(),
+                None if self.kept.contains(&index) => continue,
+                None if Header::decode(place).is_ok_and(|one| one.is_some_and(is_meta)) => continue,
+                None => &unused.encode(),
+            };
+            let length = chunk.len().min(place.len());
+            place[..length].copy_from_slice(&chunk[..length]);
+        }
+        let at = AREA_AT + 8 * Counter::Chunks as usize;
+        if let Some(word) = copy.get_mut(at..at + 8) {
+            word.copy_from_slice(&(self.given as u64).to_le_bytes());
+        }
+    }
+}
+
+struct Looking<'l> {
+    live: &'l [u8],
+    /// Places that were given out.
+    places: usize,
+    /// Places that may change.
+    unsettled: Vec<usize>,
+    /// By stream, the highest sequence of a sealed chunk.
+    sealed: BTreeMap<u32, u32>,
+    kept: BTreeSet<usize>,
+}
+
+impl Looking<'_> {
+    /// What stands in each place that may change.
+    fn look(&mut self) -> Option<Vec<(usize, Seen)>> {
+        let given = self.given()?;
+        self.unsettled.extend(self.places.min(given)..given);
+        self.places = given.max(self.places);
+        let looked = self.unsettled.iter();
+        let looked: Vec<_> = looked.map(|&index| (index, self.at(index))).collect();
+        for &(index, seen) in &looked {
+            match seen {
+                Seen::Chunk(chunk) if chunk.is_sealed => {
+                    let last = self.sealed.entry(chunk.stream).or_default();
+                    *last = chunk.sequence.max(*last);
+                    self.kept.insert(index);
+                }
+                Seen::Stays => drop(self.kept.insert(index)),
+                _ => {}
+            }
+        }
+        self.unsettled.retain(|index| !self.kept.contains(index));
+        Some(looked)
+    }
+
+    /// How many places were given out: each is, before anything is written there.
+    fn given(&self) -> Option<usize> {
+        let given = usize::try_from(Counter::Chunks.read(black_box(self.live))).ok()?;
+        fence(Ordering::Acquire);
+        (given <= self.live.len().div_ceil(CHUNK_SIZE)).then_some(given)
+    }
+
+    /// Copies of the chunks that are not sealed, of a moment behind a look; nothing where it
+    /// is void.
+    fn moment(&mut self, seen: &[(usize, Seen)]) -> Option<BTreeMap<usize, Vec<u8>>> {
+        let mut streams: BTreeMap<u32, Vec<Glance>> = BTreeMap::new();
+        let mut open = Vec::new();
+        for &(index, seen) in seen {
+            if let Seen::Chunk(chunk) = seen
+                && !chunk.is_sealed
+            {
+                streams.entry(chunk.stream).or_default().push(chunk);
+                open.extend((chunk.committed > 0).then_some((index, chunk)));
+            }
+        }
+        let is_told = |(stream, chunks): (&u32, &Vec<Glance>)| {
+            has_newest(chunks, self.sealed.get(stream).copied())
+        };
+        if !streams.iter().all(is_told) {
+            return None;
+        }
+        for (index, known) in &mut open {
+            match self.at(*index) {
+                Seen::Chunk(now) if now.is_same(known) && now.committed > 0 => *known = now,
+                _ => return None,
+            }
+        }
+        // Stacks are written before the events that have them.
+        fence(Ordering::Acquire);
+        let given = self.given()?;
+        let new = (self.places.min(given)..given).map(|index| (index, Seen::Nothing));
+        self.unsettled.extend(new.clone().map(|(index, _)| index));
+        self.places = given.max(self.places);
+        for (index, seen) in seen.iter().copied().chain(new) {
+            match (seen, self.at(index)) {
+                (Seen::Nothing, Seen::Stays) => drop(self.kept.insert(index)),
+                (Seen::Chunk(chunk), Seen::Chunk(now)) if chunk.committed > 0 || chunk == now => {}
+                (seen, now) if seen == now => {}
+                _ => return None,
+            }
+        }
+        let kept = &self.kept;
+        self.unsettled.retain(|index| !kept.contains(index));
+        open.into_iter().map(|one| self.copy(one)).collect()
+    }
+
+    fn copy(&self, (index, known): (usize, Glance)) -> Option<(usize, Vec<u8>)> {
+        let place = place(self.live, index);
+        let mut copy = place.get(..known.committed)?.to_vec();
+        fence(Ordering::Acquire);
+        let now = glance(place)?;
+        // By now it may be sealed, or not count any more.
+        let header = Header {
+            committed: known.committed as u32,
+            flags: 0,
+            checksum: 0,
+            ..Header::decode_unused(&copy)?
+        };
+        copy.get_mut(..HEADER_SIZE)?
+            .copy_from_slice(&header.encode());
+        let is_same = [glance(&copy)?, now].iter().all(|one| one.is_same(&known));
+        is_same.then_some((index, copy))
+    }
+
+    fn at(&self, index: usize) -> Seen {
+        let place = place(self.live, index);
+        let mut known = glance(place);
+        for _ in 0..ROUNDS {
+            let Some(before) = known else {
+                break;
+            };
+            // How far it is committed counts if it was the same before and after.
+            fence(Ordering::Acquire);
+            let now = glance(place);
+            fence(Ordering::Acquire);
+            let after = glance(place);
+            if let (Some(now), Some(after)) = (now, after)
+                && before.is_same(&now)
+                && now.is_same(&after)
+            {
+                return Seen::Chunk(now);
+            }
+            known = after;
+        }
+        match Header::decode(place) {
+            Ok(Some(header)) if header.kind != Kind::Events => Seen::Stays,
+            _ => Seen::Nothing,
+        }
+    }
+}
+
+/// Whether the newest chunk of a stream is among those that were seen: these are not sealed,
+/// and that is the last sealed one.
+fn has_newest(chunks: &[Glance], sealed: Option<u32>) -> bool {
+    let last = chunks.iter().map(|chunk| chunk.sequence).max();
+    let Some(last) = last.filter(|last| sealed.is_none_or(|sealed| sealed < *last)) else {
+        return true;
+    };
+    let mut newest = chunks.iter().filter(|chunk| chunk.sequence == last);
+    let is_there = newest.clone().any(|chunk| chunk.committed > 0);
+    // A chunk that is about to begin is in no other place: before it goes, one has its number.
+    let is_to_come = newest.clone().count() == 1 && newest.all(|chunk| chunk.culled == 0);
+    is_there || is_to_come
+}
+
+impl Glance {
+    /// Whether it is the same chunk, however far it is committed.
+    fn is_same(&self, other: &Self) -> bool {
+        (self.stream, self.sequence, self.culled) == (other.stream, other.sequence, other.culled)
+    }
+}
+
+fn place(live: &[u8], index: usize) -> &[u8] {
+    let rest = live.get(index * CHUNK_SIZE..).unwrap_or(&[]);
+    &rest[..rest.len().min(CHUNK_SIZE)]
+}
+
+/// The chunk of events that a place has, had, or is to have.
+#[inline(never)]
+fn glance(place: &[u8]) -> Option<Glance> {
+    // Somebody else writes there, whatever the compiler knows of a slice.
+    let header = Header::decode_unused(black_box(place))?;
+    let is_events = header.kind == Kind::Events;
+    is_events.then_some(Glance {
+        stream: header.stream,
+        sequence: header.sequence,
+        culled: header.culled,
+        committed: header.committed as usize,
+        is_sealed: header.is_sealed() && header.committed > 0,
+    })
+}
