@@ -18,14 +18,18 @@ struct Mark {
 }
 
 impl Marks {
+    /// Of streams with their last chunk, and up to where that counts in the file.
+    pub(crate) fn at(streams: impl Iterator<Item = (u32, u32, usize)>) -> Self {
+        let marks = streams.map(|(stream, sequence, end)| (stream, Mark { sequence, end }));
+        Self(marks.collect())
+    }
+
     pub(crate) fn of(grid: &Grid) -> Self {
         let streams = grid.streams.iter();
-        let marks = streams.filter_map(|(&stream, spans)| {
+        Self::at(streams.filter_map(|(&stream, spans)| {
             let last = spans.last()?;
-            let (sequence, end) = (last.header.sequence, last.end);
-            Some((stream, Mark { sequence, end }))
-        });
-        Self(marks.collect())
+            Some((stream, last.header.sequence, last.end))
+        }))
     }
 
     /// Whether a log has more than there was then.

@@ -8,28 +8,37 @@
 //!
 //! ```text
 //! a round: what stands in each place, but for those that will not change any more
-//!          how far each chunk that is not sealed is committed           the moment
+//!          how far each chunk that is not sealed is committed           the marks
 //!          what stands in all others once more: tables may have come, and nothing else
-//!          each chunk that is not sealed is copied, up to what it was committed
+//!          each chunk that is not sealed is copied, up to what it is committed by now
 //! ```
 //!
+//! * Whatever belongs before something that is before a mark was written before the copies.
+//!   So both together are of one moment: see `marks`.
 //! * What a round finds in no place was not there at the moment: the second look at a place
 //!   is behind it. So of each stream all is there but what was never written.
 //! * A stream's newest chunk is of the highest sequence that any of its places says. Where it
 //!   counts in none, it was moved between two looks, and the round is void. So it is if a place
 //!   is another than before. Then there is one more, so many at most.
-//! * If two rounds see the same, nobody writes: the log is damaged, and read as it is.
+//! * If all rounds of a second see the same, nobody writes: the log is damaged, and read as it
+//!   is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hint::black_box;
 use std::sync::atomic::{Ordering, fence};
+use std::time::Duration;
 
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
 use memlog_format::counter::{AREA_AT, Counter};
 
+use crate::marks::Marks;
+
 /// A round takes microseconds for each thread, and a thread fills an eighth of a chunk before
 /// it writes one anew.
 const ROUNDS: usize = 2000;
+/// So many that are alike, a millisecond apart: a log on its way to another machine has no
+/// newest chunk while that is written.
+const MOST_ALIKE: usize = 1000;
 
 /// The chunks of a moment.
 #[derive(Debug, Default)]
@@ -37,12 +46,18 @@ pub struct Steady {
     /// Places whose chunk stays as it is in the file, but for what is added to it.
     kept: BTreeSet<usize>,
     /// Copies of others.
-    copies: BTreeMap<usize, Vec<u8>>,
+    copies: Copies,
     /// How many places had been given out.
-    given: usize,
+    given: u64,
+    /// Some of them lie behind the bytes that were looked at.
+    is_cut: bool,
+    marks: Marks,
     /// Nobody writes, so all is as it is.
     is_quiet: bool,
 }
+
+/// Chunks by their places.
+type Copies = BTreeMap<usize, Vec<u8>>;
 
 /// What stands in a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,36 +83,54 @@ struct Glance {
 
 impl Steady {
     /// Of a log as it lies in the file, while it is written to, with what is to be written
-    /// soon. Nothing if its recorder was always faster, or went on behind these bytes.
+    /// soon. Nothing if its recorder was always faster.
     pub fn take(live: &[u8]) -> Option<Self> {
         let mut looking = Looking {
             live,
+            given: 0,
             places: 0,
             unsettled: Vec::new(),
             sealed: BTreeMap::new(),
             kept: BTreeSet::new(),
         };
-        let mut before = Vec::new();
+        let (mut before, mut alike) = (Vec::new(), 0);
         for _ in 0..ROUNDS {
-            let seen = looking.look()?;
-            if let Some(copies) = looking.moment(&seen) {
+            let seen = looking.look();
+            if let Some((marks, copies)) = looking.moment(&seen) {
                 return Some(Self {
                     kept: looking.kept,
                     copies,
-                    given: looking.places,
+                    given: looking.given,
+                    is_cut: looking.given > looking.places as u64,
+                    marks,
                     is_quiet: false,
                 });
             }
-            if seen == before {
+            if seen != before {
+                (before, alike) = (seen, 0);
+                std::thread::yield_now();
+                continue;
+            }
+            alike += 1;
+            if alike == MOST_ALIKE {
                 return Some(Self {
                     is_quiet: true,
                     ..Self::default()
                 });
             }
-            before = seen;
-            std::thread::yield_now();
+            std::thread::sleep(Duration::from_millis(1));
         }
         None
+    }
+
+    /// How far each stream was before the copies were made; nothing where nobody writes.
+    pub fn marks(&self) -> Option<&Marks> {
+        (!self.is_quiet).then_some(&self.marks)
+    }
+
+    /// Whether places were given out behind the bytes that were looked at.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// Makes a copy of the same log, which was made after [`Steady::take`], one of that moment.
@@ -122,14 +155,16 @@ impl Steady {
         }
         let at = AREA_AT + 8 * Counter::Chunks as usize;
         if let Some(word) = copy.get_mut(at..at + 8) {
-            word.copy_from_slice(&(self.given as u64).to_le_bytes());
+            word.copy_from_slice(&self.given.to_le_bytes());
         }
     }
 }
 
 struct Looking<'l> {
     live: &'l [u8],
-    /// Places that were given out.
+    /// How many places were given out.
+    given: u64,
+    /// Those of them that there are.
     places: usize,
     /// Places that may change.
     unsettled: Vec<usize>,
@@ -140,10 +175,8 @@ struct Looking<'l> {
 
 impl Looking<'_> {
     /// What stands in each place that may change.
-    fn look(&mut self) -> Option<Vec<(usize, Seen)>> {
-        let given = self.given()?;
-        self.unsettled.extend(self.places.min(given)..given);
-        self.places = given.max(self.places);
+    fn look(&mut self) -> Vec<(usize, Seen)> {
+        self.look_for_more();
         let looked = self.unsettled.iter();
         let looked: Vec<_> = looked.map(|&index| (index, self.at(index))).collect();
         for &(index, seen) in &looked {
@@ -158,19 +191,24 @@ impl Looking<'_> {
             }
         }
         self.unsettled.retain(|index| !self.kept.contains(index));
-        Some(looked)
+        looked
     }
 
-    /// How many places were given out: each is, before anything is written there.
-    fn given(&self) -> Option<usize> {
-        let given = usize::try_from(Counter::Chunks.read(black_box(self.live))).ok()?;
+    /// Looks at how many places were given out: each is, before anything is written there.
+    fn look_for_more(&mut self) -> std::ops::Range<usize> {
+        self.given = Counter::Chunks.read(black_box(self.live));
         fence(Ordering::Acquire);
-        (given <= self.live.len().div_ceil(CHUNK_SIZE)).then_some(given)
+        let most = self.live.len().div_ceil(CHUNK_SIZE);
+        let given = usize::try_from(self.given).map_or(most, |given| given.min(most));
+        let new = self.places.min(given)..given;
+        self.unsettled.extend(new.clone());
+        self.places = given.max(self.places);
+        new
     }
 
-    /// Copies of the chunks that are not sealed, of a moment behind a look; nothing where it
-    /// is void.
-    fn moment(&mut self, seen: &[(usize, Seen)]) -> Option<BTreeMap<usize, Vec<u8>>> {
+    /// How far each stream is at a moment behind a look, and copies of the chunks that are
+    /// not sealed, of a later one; nothing where the look is void.
+    fn moment(&mut self, seen: &[(usize, Seen)]) -> Option<(Marks, Copies)> {
         let mut streams: BTreeMap<u32, Vec<Glance>> = BTreeMap::new();
         let mut open = Vec::new();
         for &(index, seen) in seen {
@@ -195,10 +233,7 @@ impl Looking<'_> {
         }
         // Stacks are written before the events that have them.
         fence(Ordering::Acquire);
-        let given = self.given()?;
-        let new = (self.places.min(given)..given).map(|index| (index, Seen::Nothing));
-        self.unsettled.extend(new.clone().map(|(index, _)| index));
-        self.places = given.max(self.places);
+        let new = self.look_for_more().map(|index| (index, Seen::Nothing));
         for (index, seen) in seen.iter().copied().chain(new) {
             match (seen, self.at(index)) {
                 (Seen::Nothing, Seen::Stays) => drop(self.kept.insert(index)),
@@ -209,17 +244,38 @@ impl Looking<'_> {
         }
         let kept = &self.kept;
         self.unsettled.retain(|index| !kept.contains(index));
-        open.into_iter().map(|one| self.copy(one)).collect()
+        let copies = open.iter().map(|one| self.copy(*one));
+        Some((self.marks(&open), copies.collect::<Option<_>>()?))
+    }
+
+    /// Of the newest chunks that count; a sealed one counts as a whole.
+    fn marks(&self, open: &[(usize, Glance)]) -> Marks {
+        let sealed = self.sealed.iter();
+        let sealed = sealed.map(|(&stream, &sequence)| (stream, sequence, usize::MAX));
+        // Of two of one stream and sequence the newer counts, so it is last.
+        let mut open: Vec<_> = open.iter().collect();
+        open.sort_by_key(|(_, chunk)| (chunk.sequence, chunk.culled));
+        let open = open.into_iter().map(|(index, chunk)| {
+            let end = index * CHUNK_SIZE + chunk.committed;
+            (chunk.stream, chunk.sequence, end)
+        });
+        let is_last = |&(stream, sequence, _): &(u32, u32, usize)| {
+            let sealed = self.sealed.get(&stream);
+            sealed.is_none_or(|sealed| *sealed < sequence)
+        };
+        Marks::at(sealed.chain(open.filter(is_last)))
     }
 
     fn copy(&self, (index, known): (usize, Glance)) -> Option<(usize, Vec<u8>)> {
         let place = place(self.live, index);
-        let mut copy = place.get(..known.committed)?.to_vec();
+        let committed = glance(place)?.committed;
+        fence(Ordering::Acquire);
+        let mut copy = place.get(..committed)?.to_vec();
         fence(Ordering::Acquire);
         let now = glance(place)?;
         // By now it may be sealed, or not count any more.
         let header = Header {
-            committed: known.committed as u32,
+            committed: committed as u32,
             flags: 0,
             checksum: 0,
             ..Header::decode_unused(&copy)?

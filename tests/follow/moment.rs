@@ -8,7 +8,7 @@ use memlog_format::counter::Counter;
 use memlog_pages::Files;
 
 use super::common::tools::{Folder, Random, is_long, seed, skip, tools};
-use super::{recorded, whole};
+use super::{CULL, recorded, whole};
 
 const CASES: [(&str, &[&str]); 4] = [
     ("crossfree", &["100000000"]),
@@ -19,6 +19,16 @@ const CASES: [(&str, &[&str]); 4] = [
 
 #[test]
 fn a_reading_of_a_program_that_runs_is_of_one_moment() {
+    readings_are_of_one_moment(&[]);
+}
+
+/// Its chunks move meanwhile, and numbers are missing anyway.
+#[test]
+fn so_is_one_of_a_log_that_is_culled() {
+    readings_are_of_one_moment(&[CULL]);
+}
+
+fn readings_are_of_one_moment(settings: &[(&str, &str)]) {
     let mut random = Random::new(seed());
     let (cases, logs) = if is_long() { (4, 20) } else { (2, 1) };
     for (name, args) in &CASES[..cases] {
@@ -34,6 +44,7 @@ fn a_reading_of_a_program_that_runs_is_of_one_moment() {
             let mut command = recorded(&program, args);
             // Each reading takes as long as all before it, in which the log grows on.
             command
+                .envs(settings.iter().copied())
                 .env("MEMLOG_OUTPUT", &log)
                 .env("MEMLOG_MAX_LOG", "32M");
             let mut child = command.spawn().expect("it runs");

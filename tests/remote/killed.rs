@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::ends::{Gather, grows, record, same};
+use crate::ends::{Gather, grows, record, record_with, same};
 use crate::sites::{Folder, said};
 
 /// A number that nobody foresees, which is told.
@@ -36,14 +36,14 @@ fn kills() -> u64 {
     given.and_then(|count| count.parse().ok()).unwrap_or(usual)
 }
 
-fn kill(name: &str, kills_sender: bool, kills_receiver: bool) {
+fn kill(name: &str, options: &[&str], kills_sender: bool, kills_receiver: bool) {
     let folder = Folder::new(name);
     let program = grows(&folder);
     let log = folder.path("kept.memlog");
     let mut random = Random::new();
     let mut gather = Gather::start(&folder, &[]);
     // No more than some MB a second: each restart compares all of it.
-    let mut recorded = record(&folder, &log, &program, &["6", "200000", "3000"]);
+    let mut recorded = record_with(&folder, options, &log, &program, &["6", "200000", "3000"]);
     let mut stream = gather.stream(&folder, &[&log]);
     let gathered = folder.path("gathered/kept.memlog");
     for number in 0..kills() {
@@ -80,17 +80,22 @@ fn kill(name: &str, kills_sender: bool, kills_receiver: bool) {
 
 #[test]
 fn a_sender_that_is_killed_goes_on() {
-    kill("remote-kill-sender", true, false);
+    kill("remote-kill-sender", &[], true, false);
 }
 
 #[test]
 fn a_receiver_that_is_killed_goes_on() {
-    kill("remote-kill-receiver", false, true);
+    kill("remote-kill-receiver", &[], false, true);
 }
 
 #[test]
 fn both_may_be_killed() {
-    kill("remote-kill-both", true, true);
+    kill("remote-kill-both", &[], true, true);
+}
+
+#[test]
+fn both_may_be_killed_while_chunks_move() {
+    kill("remote-kill-culled", &["--cull=10ms"], true, true);
 }
 
 /// The program and its sender die at once, as a pod does: what was sent is there.

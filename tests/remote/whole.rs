@@ -67,6 +67,7 @@ fn a_log_that_grows_arrives_whole() {
     for (name, options, words) in [
         ("threads", &[][..], ["16", "1500", "300"]),
         ("flight", &["--flight-recorder=1M"][..], ["4", "1500", "0"]),
+        ("culled", &["--cull=10ms"][..], ["8", "1500", "100"]),
         (
             "fine",
             &["--fine-time", "--free-stacks"][..],

@@ -13,6 +13,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
+use memlog_read::Marks;
 use memmap2::{Advice, Mmap, MmapMut};
 
 use super::cut::Mapped;
@@ -35,6 +36,8 @@ pub enum FileBytes {
     Watched(Mapped),
     /// A copy of parts, and zeros.
     Parts(MmapMut),
+    /// A copy of a log whose chunks move, and how far it was just before.
+    Moment(Vec<u8>, Marks),
 }
 
 impl FileBytes {
@@ -58,6 +61,7 @@ impl Deref for FileBytes {
             FileBytes::Mapped(map) => map,
             FileBytes::Watched(map) => map,
             FileBytes::Parts(parts) => parts,
+            FileBytes::Moment(bytes, _) => bytes,
         }
     }
 }
@@ -116,7 +120,7 @@ pub fn bytes_of(file: File, length: u64) -> io::Result<FileBytes> {
         if !steady::moves(&bytes, &file)? {
             return Ok(bytes);
         }
-        return steady::copy_of(&file).map(FileBytes::Read);
+        return steady::copy_of(&file);
     }
     copied(&file, length)
 }
@@ -124,10 +128,10 @@ pub fn bytes_of(file: File, length: u64) -> io::Result<FileBytes> {
 fn copied(file: &File, length: u64) -> io::Result<FileBytes> {
     let mut bytes = Vec::with_capacity(length as usize);
     file.take(length).read_to_end(&mut bytes)?;
-    if steady::moves(&bytes, file)? {
-        bytes = steady::copy_of(file)?;
+    match steady::moves(&bytes, file)? {
+        true => steady::copy_of(file),
+        false => Ok(FileBytes::Read(bytes)),
     }
-    Ok(FileBytes::Read(bytes))
 }
 
 /// The log at `path` without its events: their chunks have a header, and zeros. What is

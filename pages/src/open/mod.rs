@@ -125,8 +125,15 @@ impl Files {
         let bytes = match packed.next() {
             Some(file) => whole(file),
             None => {
-                marks = marks_of(path);
-                read(path)
+                let before = marks_of(path);
+                let bytes = read(path);
+                marks = match &bytes {
+                    Ok(FileBytes::Moment(_, marks)) => Some(marks.clone()),
+                    // Places of before say nothing of chunks that move.
+                    Ok(bytes) if steady::has_moved(bytes) => None,
+                    _ => before,
+                };
+                bytes
             }
         };
         let mut files = vec![(path.to_owned(), bytes.map_err(unread)?)];

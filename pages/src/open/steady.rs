@@ -8,7 +8,7 @@ use memlog_read::{Log, Steady};
 
 use super::cut::outlive_cut_files;
 use super::extent;
-use super::map::watch_file;
+use super::map::{FileBytes, watch_file};
 
 /// A log may grow so much while it is looked at; where it grows more, it is looked at again.
 const AHEAD: u64 = 64 << 20;
@@ -29,7 +29,7 @@ pub fn moves(bytes: &[u8], file: &File) -> io::Result<bool> {
 }
 
 /// A copy of what the log was at one moment.
-pub fn copy_of(file: &File) -> io::Result<Vec<u8>> {
+pub fn copy_of(file: &File) -> io::Result<FileBytes> {
     // A program that ends cuts its log.
     outlive_cut_files();
     for _ in 0..TRIES {
@@ -39,6 +39,10 @@ pub fn copy_of(file: &File) -> io::Result<Vec<u8>> {
         let Some(steady) = Steady::take(&live) else {
             continue;
         };
+        // It went on behind what was looked at. What is sent elsewhere has an end there.
+        if steady.is_cut() && file.metadata()?.len() > live.len() as u64 {
+            continue;
+        }
         let length = extent::of(file)?.bytes;
         let mut copy = Vec::with_capacity(length as usize);
         read_start(file, length, &mut copy)?;
@@ -47,7 +51,10 @@ pub fn copy_of(file: &File) -> io::Result<Vec<u8>> {
             continue;
         }
         steady.settle(&mut copy);
-        return Ok(copy);
+        return Ok(match steady.marks() {
+            Some(marks) => FileBytes::Moment(copy, marks.clone()),
+            None => FileBytes::Read(copy),
+        });
     }
     Err(io::Error::new(
         io::ErrorKind::TimedOut,

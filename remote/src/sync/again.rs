@@ -4,6 +4,7 @@
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
 
 use super::chunk::{Chunk, is_full_table, without_zeros};
+use super::newest::Newest;
 use super::uplink::{Stop, Uplink, answer_of, unexpected};
 use super::{Sync, read_up_to};
 use crate::limits::MOST_SUMS;
@@ -24,6 +25,7 @@ impl Sync {
         self.settled.clear();
         self.open.clear();
         self.counters.clear();
+        self.newest = Newest::default();
         let is_mutable = self.is_mutable;
         self.compare(bytes, link, |sync, index, is_same, _| {
             let chunk = &sync.buffer;
@@ -32,6 +34,9 @@ impl Sync {
                 (false, _) => drop(sync.open.insert(index, Chunk::unknown())),
                 (true, None) => {}
                 (true, Some(header)) => {
+                    if header.kind == Kind::Events {
+                        sync.newest.note(&header);
+                    }
                     let is_settled = match header.kind {
                         Kind::Events => header.is_sealed() && !is_mutable,
                         kind => is_full_table(Some(kind), chunk),

@@ -53,6 +53,20 @@ impl Chunk {
         }
     }
 
+    /// One of which this header is there.
+    pub fn begun(header: Header64) -> Self {
+        Self {
+            sent: HEADER_SIZE,
+            header,
+            pages: None,
+        }
+    }
+
+    /// Whether nobody knows which chunk it is.
+    pub fn is_unknown(&self) -> bool {
+        self.header == [0; HEADER_SIZE]
+    }
+
     /// One that has just these bytes.
     pub fn holding(bytes: &[u8], committed: usize) -> Self {
         let mut pages = [Page::Empty; PAGES];

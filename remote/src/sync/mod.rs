@@ -18,9 +18,10 @@
 
 mod again;
 mod chunk;
+mod newest;
 mod uplink;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -31,6 +32,7 @@ use memlog_format::counter::{AREA_AT, AREA_END, Counter};
 
 use crate::look::{before_end, chunks, first_record, open_until, place};
 use chunk::{Bits, Chunk, PAGE, PAGES, is_full_table, without_zeros};
+use newest::{Newest, counts, is_same, nothing_of};
 pub use uplink::{Pace, Stop, Uplink, answer_of, unexpected};
 
 /// Chunks of events in one turn, at most: other logs have theirs.
@@ -43,6 +45,9 @@ pub struct Sync {
     settled: Bits,
     /// What is there of others.
     open: BTreeMap<u32, Chunk>,
+    newest: Newest,
+    /// Whether chunks of events are moved.
+    moves: bool,
     counters: Vec<u8>,
     /// Whether an end was seen in an earlier turn.
     had_end: bool,
@@ -71,6 +76,18 @@ struct Found {
     header: Option<Header>,
 }
 
+/// What may have changed.
+struct Scan {
+    /// Compared page by page.
+    tables: Vec<Found>,
+    /// With records that may be new.
+    filled: Vec<Found>,
+    /// Where events were.
+    emptied: Vec<Found>,
+    /// There is more than a turn has.
+    has_more: bool,
+}
+
 /// Pieces of a commit, in their order.
 #[derive(Default)]
 struct Commit(Vec<(u64, Vec<u8>)>);
@@ -82,6 +99,8 @@ impl Sync {
             file,
             settled: Bits::default(),
             open: BTreeMap::new(),
+            newest: Newest::default(),
+            moves: false,
             counters: Vec::new(),
             had_end: false,
             is_mutable: false,
@@ -115,19 +134,23 @@ impl Sync {
     fn turn_once(&mut self, bytes: u64, link: &mut Uplink) -> Result<Turn, Stop> {
         let mut first = [0; AREA_END];
         self.file.read_exact_at(&mut first, 0)?;
-        // The same place of a flight recorder's log, or of one that is culled, has other
-        // records later.
-        let is_mutable =
-            first[VERSION_AT] > FIRST_VERSION || Counter::CulledChunks.read(&first) > 0;
-        if is_mutable && !self.is_mutable {
+        if first[VERSION_AT] > FIRST_VERSION && !self.is_mutable {
             self.is_mutable = true;
             self.compare_all(bytes, link)?;
         }
-        let (tables, filled, has_more) = self.scan(chunks(bytes))?;
+        let Scan {
+            tables,
+            filled,
+            emptied,
+            has_more,
+        } = self.scan(chunks(bytes))?;
         let mut is_new = false;
         for found in &tables {
             is_new |= self.send_pages(found, link)?;
         }
+        self.moves = Counter::CulledChunks.read(&first) > 0;
+        let headers = filled.iter().filter_map(|found| found.header);
+        let begun: BTreeSet<_> = headers.map(|one| (one.stream, one.sequence)).collect();
         let (mut events, mut metas) = (Commit::default(), Commit::default());
         let mut has_end = false;
         for found in &filled {
@@ -137,8 +160,19 @@ impl Sync {
                     let may_end = self.had_end && !has_more;
                     has_end |= self.send_meta(found, header, may_end, &mut metas, link)?;
                 }
-                _ => self.send_events(found, header, &mut events, link)?,
+                _ if self.is_replaced(found) => {
+                    // What was moved from a place is to be there before it has another chunk.
+                    if !events.0.is_empty() {
+                        is_new = true;
+                        link.commit(&std::mem::take(&mut events.0))?;
+                    }
+                    self.send_events(found, &begun, &mut events, link)?;
+                }
+                _ => self.send_events(found, &begun, &mut events, link)?,
             }
+        }
+        for found in emptied {
+            self.send_emptied(&found, &mut events);
         }
         let mut all = events.0;
         all.append(&mut metas.0);
@@ -168,9 +202,9 @@ impl Sync {
 
     /// What may have changed: chunks that are compared page by page, and chunks that are
     /// filled; of events no more than a turn has.
-    fn scan(&mut self, count: u32) -> io::Result<(Vec<Found>, Vec<Found>, bool)> {
-        let (mut paged, mut filled) = (Vec::new(), Vec::new());
-        let mut events = 0;
+    fn scan(&mut self, count: u32) -> io::Result<Scan> {
+        let (mut paged, mut filled, mut emptied) = (Vec::new(), Vec::new(), Vec::new());
+        let mut events = Vec::new();
         for index in self.settled.zeros(count) {
             let mut bytes = [0; HEADER_SIZE];
             let read = read_up_to(&self.file, &mut bytes, place(index))?;
@@ -185,38 +219,56 @@ impl Sync {
                 bytes,
                 header,
             };
-            let is_same = self
-                .open
-                .get(&index)
-                .is_some_and(|chunk| chunk.header == bytes);
-            match header.map(|header| header.kind) {
+            let known = self.open.get(&index).map(|chunk| &chunk.header);
+            let is_same = known.is_some_and(|known| *known == bytes);
+            let kind = header.map(|header| header.kind);
+            let was_events = kind.is_none() && !self.is_mutable && known.is_some_and(counts);
+            match kind {
+                None if was_events => emptied.push(found),
                 Some(Kind::Events) if is_same => {}
                 Some(Kind::Events | Kind::Meta) if self.is_mutable => paged.push(found),
-                Some(Kind::Events) => {
-                    events += 1;
-                    if events <= self.room {
-                        filled.push(found);
-                    }
-                }
+                Some(Kind::Events) => events.push(found),
                 Some(Kind::Meta) if is_same => {}
                 Some(Kind::Meta) => filled.push(found),
                 _ => paged.push(found),
             }
         }
+        // A chunk that is moved may have come to a place behind the stream's next one.
+        let order = |header: Header| (header.sequence, header.stream, header.culled);
+        events.sort_by_key(|found| found.header.map(order));
+        let has_more = events.len() > self.room;
+        events.truncate(self.room);
+        filled.append(&mut events);
         // Of the log's header last: it may tell an end.
         paged.sort_by_key(|found| found.header.map(|header| header.kind) == Some(Kind::Meta));
-        Ok((paged, filled, events > self.room))
+        Ok(Scan {
+            tables: paged,
+            filled,
+            emptied,
+            has_more,
+        })
     }
 
+    /// `begun`: streams and sequences of what this turn has.
     fn send_events(
         &mut self,
         found: &Found,
-        header: Header,
+        begun: &BTreeSet<(u32, u32)>,
         commit: &mut Commit,
         link: &mut Uplink,
     ) -> Result<(), Stop> {
+        let Some(header) = found.header else {
+            return Ok(());
+        };
         let committed = header.committed as usize;
-        self.begin(found, header, link)?;
+        if self.moves && !self.may_come(found, &header) {
+            return Ok(());
+        }
+        if !self.has_begun(found) {
+            let nothing = nothing_of(header);
+            link.write(place(found.index), &nothing)?;
+            self.open.insert(found.index, Chunk::begun(nothing));
+        }
         let sent = self.open.get(&found.index).map_or(0, |chunk| chunk.sent);
         // The rest of a sealed chunk is as it will stay.
         let end = match header.is_sealed() {
@@ -224,15 +276,59 @@ impl Sync {
             false => committed,
         };
         self.send_range(found.index, sent.max(HEADER_SIZE), end, committed, link)?;
-        commit.0.push((place(found.index), found.bytes.to_vec()));
-        if header.is_sealed() {
+        // The place may have another chunk meanwhile; then what was read is of no chunk.
+        let mut now = [0; HEADER_SIZE];
+        read_up_to(&self.file, &mut now, place(found.index))?;
+        if !is_same(&now, &found.bytes) {
+            return Ok(());
+        }
+        // The next may have come to a place that was looked at before.
+        let is_next_told = begun.contains(&(header.stream, header.sequence.wrapping_add(1)));
+        let told = match header.is_sealed() && self.moves && !is_next_told {
+            true => open_until(header, committed),
+            false => found.bytes,
+        };
+        commit.0.push((place(found.index), told.to_vec()));
+        self.newest.note(&header);
+        if header.is_sealed() && told == found.bytes {
             self.settled.set(found.index);
             self.open.remove(&found.index);
         } else {
             let chunk = self.open.entry(found.index).or_default();
-            (chunk.sent, chunk.header) = (committed, found.bytes);
+            (chunk.sent, chunk.header) = (committed, told);
         }
         Ok(())
+    }
+
+    /// Whether the receiver has another chunk of events there.
+    fn is_replaced(&self, found: &Found) -> bool {
+        let known = self.open.get(&found.index).map(|chunk| &chunk.header);
+        known.is_some_and(|known| counts(known) && !is_same(known, &found.bytes))
+    }
+
+    /// Whether the receiver has all that is to be there before a chunk.
+    fn may_come(&self, found: &Found, header: &Header) -> bool {
+        let known = self.open.get(&found.index).map(|chunk| &chunk.header);
+        self.newest.has_before(header)
+            && known.is_none_or(|known| self.newest.gives_way(known, header))
+    }
+
+    /// Whether the receiver may have something of the chunk that a place has now.
+    fn has_begun(&self, found: &Found) -> bool {
+        self.open.get(&found.index).is_some_and(|chunk| {
+            is_same(&chunk.header, &found.bytes) || chunk.is_unknown() && !self.moves
+        })
+    }
+
+    /// A place that has no chunk any more.
+    fn send_emptied(&mut self, found: &Found, commit: &mut Commit) {
+        let Some(chunk) = self.open.get_mut(&found.index) else {
+            return;
+        };
+        if self.newest.has_passed(&chunk.header) {
+            commit.0.push((place(found.index), found.bytes.to_vec()));
+            (chunk.header, chunk.sent) = (found.bytes, HEADER_SIZE);
+        }
     }
 
     /// Whether it tells an end.
