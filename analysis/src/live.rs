@@ -55,7 +55,7 @@ impl Block {
 
     /// The function that was called.
     pub fn api(&self) -> Api {
-        Api::from_byte(self.spare_and_api as u8).unwrap_or(Api::Malloc)
+        Api::from_number(self.spare_and_api as u8).unwrap_or(Api::Malloc)
     }
 }
 

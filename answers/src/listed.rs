@@ -1,6 +1,6 @@
 //! Single blocks in any order: the first of them, however many there are.
 
-use memlog_format::api::NAMES;
+use memlog_format::api::Api;
 use memlog_table::{Column, Columns, Flags, NEVER, Rows};
 
 use crate::choice::Choice;
@@ -188,7 +188,7 @@ fn ranks(world: &World, order: Order) -> Vec<u64> {
         Order::Thread => by_name(world.threads.iter().map(String::as_str).collect()),
         Order::Kind => {
             let mut names = vec![""; 256];
-            for (api, name) in NAMES {
+            for (api, name) in Api::all() {
                 names[api as usize] = name;
             }
             by_name(names)

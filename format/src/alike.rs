@@ -121,7 +121,7 @@ impl Alike {
             });
         }
         *self = next;
-        Ok(Api::from_byte(next.api).map(|api| Passed {
+        Ok(Api::from_number(next.api).map(|api| Passed {
             tid: next.threads.0,
             api,
             alignment_log2: next.alignment_log2,

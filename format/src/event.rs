@@ -20,6 +20,7 @@
 //! Addresses, sizes and stacks are relative to those of the event before in
 //! the same chunk; a chunk starts from zero, so each can be read by itself.
 //! An address is counted in units of 16 bytes unless BYTES says otherwise.
+//! What the program told of an allocator of its own stands right behind an EXT that says so.
 //! Flags that an operation does not use are zero, and no type of EXT is: a page
 //! of zeros, which is what a crash of the machine leaves, is malformed at once.
 
@@ -27,7 +28,7 @@ mod read;
 
 use crate::alike::Alike;
 use crate::api::Api;
-use crate::ext::Ext;
+use crate::ext::{CUSTOM, Ext};
 use crate::table::StackId;
 pub use crate::usable::predicted_usable;
 use crate::varint::{Writer, short_word_of, word_of, zigzag};
@@ -228,13 +229,13 @@ impl Deltas {
         if event.order.is_some() {
             flags |= ORDERED;
         }
-        if matches!(event.api, Api::Malloc) {
-            out.u8(OP_MALLOC | flags);
-        } else {
-            out.u8(OP_ALLOC | flags);
-            out.u8(event.api as u8);
-            if event.api.is_aligned() {
-                out.u8(event.alignment_log2);
+        match event.api {
+            Api::Malloc => out.u8(OP_MALLOC | flags),
+            api => {
+                put_entry(out, flags, (OP_MALLOC, OP_ALLOC), api, Api::Malloc);
+                if api.is_aligned() {
+                    out.u8(event.alignment_log2);
+                }
             }
         }
         if flags & SAME_SIZE == 0 {
@@ -281,11 +282,10 @@ impl Deltas {
         if event.announced {
             flags |= ANNOUNCED;
         }
-        if event.api == short_release(event.announced) {
-            out.u8(OP_FREE | flags);
-        } else {
-            out.u8(OP_RELEASE | flags);
-            out.u8(event.api as u8);
+        let short = short_release(event.announced);
+        match event.api {
+            api if api == short => out.u8(OP_FREE | flags),
+            api => put_entry(out, flags, (OP_FREE, OP_RELEASE), api, short),
         }
         self.put_address(out, event.address);
         if let Some(stack) = event.stack {
@@ -334,6 +334,22 @@ impl Deltas {
         };
         out.u8(OP_EXT | ext.kind() << 3);
         out.blob(scratch.get(..length).unwrap_or(&[]));
+    }
+}
+
+/// Begins a record by another function than the one that needs no byte; what the program
+/// told of stands behind the record that says so.
+fn put_entry(out: &mut Writer, flags: u8, (op_short, op): (u8, u8), api: Api, short: Api) {
+    if api.is_told() {
+        out.u8(OP_EXT | CUSTOM << 3);
+        out.u8(0);
+    }
+    match api.recorded() {
+        api if api == short => out.u8(op_short | flags),
+        api => {
+            out.u8(op | flags);
+            out.u8(api as u8);
+        }
     }
 }
 

@@ -165,6 +165,9 @@ pub enum Ext<'a> {
     /// From here on what the stream's thread allocates has this tag, up to the next of
     /// these, the next THREAD, or the chunk's end. Empty: none.
     Scope(&'a [u8]),
+    /// The record right behind is what the program told of an allocator of its own: see
+    /// [`Api::told`](crate::api::Api::told). A reader meets it alone only where none is behind.
+    Custom,
     /// A record of a newer memlog.
     Unknown {
         /// Its type, from 1 to 31.
@@ -191,6 +194,7 @@ const SWITCH: u8 = 13;
 pub(crate) const PASSED_LIKE: u8 = 14;
 const UNSEEN: u8 = 15;
 const SCOPE: u8 = 16;
+pub(crate) const CUSTOM: u8 = 17;
 
 impl<'a> Ext<'a> {
     /// The type in the tag.
@@ -214,6 +218,7 @@ impl<'a> Ext<'a> {
             Ext::Switch(_) => SWITCH,
             Ext::Unseen => UNSEEN,
             Ext::Scope(_) => SCOPE,
+            Ext::Custom => CUSTOM,
             Ext::Unknown { kind, .. } => kind & 31,
         }
     }
@@ -247,7 +252,7 @@ impl<'a> Ext<'a> {
             Ext::Failed(failure) => failure.put(out),
             Ext::Passed(passed) => passed.put(out),
             Ext::Switch(switch) => switch.put(out),
-            Ext::Unseen => {}
+            Ext::Unseen | Ext::Custom => {}
             Ext::Unknown { payload, .. } => out.bytes(payload),
         }
     }
@@ -296,6 +301,7 @@ impl<'a> Ext<'a> {
             },
             UNSEEN => Ext::Unseen,
             SCOPE => Ext::Scope(bytes.rest()),
+            CUSTOM => Ext::Custom,
             _ => Ext::Unknown { kind, payload },
         })
     }

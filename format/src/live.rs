@@ -56,7 +56,8 @@ pub struct LiveEntry {
     pub tick: u32,
     /// The thread that asked.
     pub tid: u32,
-    /// The function that was called.
+    /// The function that was called; what the program told of is kept as the function that
+    /// stands for it.
     pub api: Api,
     /// Whether it is there. A dead entry waits for lower numbers.
     pub live: bool,
@@ -69,7 +70,7 @@ impl LiveEntry {
         let slack = slack.min(u64::from(u32::MAX));
         [
             self.address,
-            self.size.min(MAX_SIZE) << 16 | (self.api as u64) << 8 | self.live as u64,
+            self.size.min(MAX_SIZE) << 16 | (self.api.recorded() as u64) << 8 | self.live as u64,
             self.order,
             self.version,
             u64::from(self.stack.0) | slack << 32,

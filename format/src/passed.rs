@@ -37,6 +37,8 @@ pub struct Passed {
 const TEMPORARY: u64 = 1;
 const MOVED: u64 = 2;
 const HAS_STACK: u64 = 4;
+const CUSTOM: u64 = 8;
+const POOL: u64 = 16;
 
 impl Passed {
     /// No record tells of more blocks: a few bytes of a forged log are not to keep who reads
@@ -62,13 +64,21 @@ impl Passed {
         let flag = |is_set, flag| if is_set { flag } else { 0 };
         let flags = flag(self.temporary, TEMPORARY)
             | flag(self.moved, MOVED)
-            | flag(self.release_stack.is_some(), HAS_STACK);
+            | flag(self.release_stack.is_some(), HAS_STACK)
+            | match self.api {
+                Api::Pool => POOL,
+                api => flag(api.is_told(), CUSTOM),
+            };
         out.var(self.blocks);
         if self.blocks == 0 {
             return;
         }
         out.var(flags);
-        out.u8(self.api as u8);
+        out.u8(match self.api {
+            // What malloc gave, and is a pool now.
+            Api::Pool => Api::Malloc,
+            api => api.recorded(),
+        } as u8);
         out.u8(self.alignment_log2);
         out.var(self.size);
         out.var(self.usable.wrapping_sub(self.size));
@@ -104,7 +114,11 @@ impl Passed {
         };
         Ok(Api::from_byte(api).map(|api| Self {
             tid,
-            api,
+            api: match flags & (CUSTOM | POOL) {
+                0 => api,
+                CUSTOM => api.told(),
+                _ => Api::Pool,
+            },
             alignment_log2,
             size,
             usable: size.wrapping_add(spare),

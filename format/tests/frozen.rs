@@ -1,6 +1,6 @@
 //! Values that no version may change: they stand in logs.
 
-use memlog_format::api::{Api, NAMES};
+use memlog_format::api::{Api, NAMES, TOLD};
 use memlog_format::chunk::{CHUNK_SIZE, checksum};
 use memlog_format::counter::{ALL, AREA_AT, AREA_COUNT, AREA_END, Counter};
 use memlog_format::event::predicted_usable;
@@ -74,6 +74,84 @@ fn entry_points() {
     assert_eq!(numbers, [7, 8, 9, 19, 20]);
     assert_eq!(Api::Free as u8, 5);
     assert_eq!(Api::DeleteArray as u8, 22);
+}
+
+/// What the program tells of has numbers that no record may have, and stands in a record of a
+/// function that an older reader knows, behind two bytes that it skips.
+#[test]
+fn what_is_told_stands_for_itself_behind_a_word() {
+    for (index, (api, name)) in TOLD.into_iter().enumerate() {
+        let number = (NAMES.len() + index + 1) as u8;
+        assert_eq!((api as u8, api.name()), (number, name));
+        assert_eq!(
+            (Api::from_byte(number), Api::from_number(number)),
+            (None, Some(api))
+        );
+        assert_eq!(api.recorded().told(), api);
+        assert!(api.is_told() && !api.recorded().is_told());
+    }
+    assert_eq!(Api::from_number((NAMES.len() + TOLD.len() + 1) as u8), None);
+    assert_eq!([Api::from_number(0), Api::from_byte(0)], [None, None]);
+    let put = |api, announced| {
+        let mut bytes = [0; 64];
+        let mut out = Writer::new(&mut bytes);
+        let (mut deltas, size) = (Deltas::default(), 5);
+        match api {
+            Api::Pool | Api::Free => deltas.put_release(
+                &mut out,
+                &Release {
+                    api,
+                    address: 32,
+                    announced,
+                    stack: None,
+                    order: None,
+                },
+            ),
+            _ => deltas.put_alloc(
+                &mut out,
+                &Alloc {
+                    api,
+                    address: 32,
+                    size,
+                    usable: predicted_usable(size),
+                    alignment_log2: 0,
+                    stack: StackId(1),
+                    order: None,
+                },
+            ),
+        }
+        let length = out.finish().expect("it fits");
+        bytes[..length].to_vec()
+    };
+    for (api, _) in TOLD {
+        let plain = put(api.recorded(), false);
+        assert_eq!(put(api, false), [&[17 << 3, 0], &plain[..]].concat());
+        // Alone, or before what is none of its, it changes nothing.
+        let lone = [&[17 << 3, 0], &[17 << 3, 0], &[5 | 1 << 3][..], &plain].concat();
+        let (mut deltas, mut reader) = (Deltas::default(), Reader::new(&lone));
+        let mut next = || deltas.next(&mut reader).expect("a record").expect("one");
+        assert_eq!([next(), next()], [Event::Ext(Ext::Custom); 2]);
+        assert_eq!(next(), Event::Tick(1));
+        let found = match next() {
+            Event::Alloc(alloc) => alloc.api,
+            Event::Release(release) => release.api,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(found, api.recorded());
+    }
+}
+
+/// However many stand behind each other, none of them is looked into twice.
+#[test]
+fn many_words_and_nothing_behind() {
+    let bytes = [17 << 3, 0].repeat(30_000);
+    let (mut deltas, mut reader) = (Deltas::default(), Reader::new(&bytes));
+    let mut count = 0;
+    while let Some(event) = deltas.next(&mut reader).expect("a record") {
+        assert_eq!(event, Event::Ext(Ext::Custom));
+        count += 1;
+    }
+    assert_eq!(count, 30_000);
 }
 
 #[test]

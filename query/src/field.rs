@@ -171,7 +171,7 @@ pub const FIELDS: [FieldEntry; 55] = [
     entry("alignment", size(SizeField::Alignment), "bytes that the address was to be a multiple of; none if nobody asked", "alignment >= 4K"),
     entry("address", ADDRESS, "where it begins", "address in 0x7f0000..0x7fffff"),
     entry("contains", Field::Contains, "an address that lies in it", "contains = 0x7f0010"),
-    entry("kind", Field::Text(TextField::Kind), "the function of the allocator that made it, as `malloc`; C++'s new is malloc unless it is an allocator's own", "kind = calloc"),
+    entry("kind", Field::Text(TextField::Kind), "the function of the allocator that made it, as `malloc`; C++'s new is malloc unless it is an allocator's own; `custom` and `custom realloc` are what the program told of, and `pool` what it cut that from", "kind = calloc"),
     entry("mmapped", Field::Flag(Flag::Mmapped), "glibc gave it a mapping of its own", "mmapped"),
     entry("main-arena", Field::Flag(Flag::MainArena), "it lies in glibc's main arena", "not main-arena"),
     entry("map", count(CountField::Map), "the program's mapping that it was in when it was allocated, by its number in `maps --list`; none outside of those", "map = 7"),

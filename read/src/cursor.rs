@@ -286,7 +286,7 @@ impl<'a> Cursor<'a> {
             Ext::Failed(failure) => (Gate::Open, Kind::Failed(failure)),
             Ext::Passed(passed) => (Gate::Open, Kind::Passed(passed)),
             Ext::Switch(switch) => (Gate::Numbered(STAMPS, switch.stamp), Kind::Switch(switch)),
-            Ext::Unseen | Ext::Unknown { .. } => return None,
+            Ext::Unseen | Ext::Custom | Ext::Unknown { .. } => return None,
         };
         Some((gate, Some(kind)))
     }

@@ -1,7 +1,6 @@
 //! Records one by one: whether each was written whole, and what became of a realloc.
 
 use memlog_format::Malformed;
-use memlog_format::api::Api;
 use memlog_format::event::{Deltas, Event};
 use memlog_format::ext::Ext;
 use memlog_format::varint::Reader;
@@ -56,7 +55,7 @@ pub(crate) fn fate_so_far(
 ) -> (Option<Fate>, usize) {
     loop {
         let fate = match next_whole(&mut deltas, &mut records, body) {
-            Ok(Some(Event::Alloc(alloc))) if is_realloc(alloc.api) => Fate::Happened,
+            Ok(Some(Event::Alloc(alloc))) if alloc.api.is_realloc() => Fate::Happened,
             Ok(Some(Event::Revoke)) => Fate::Revoked,
             Ok(Some(Event::Ext(Ext::Unseen))) => Fate::Unseen,
             Ok(Some(Event::Alloc(_) | Event::Release(_))) | Err(_) => Fate::Unfinished,
@@ -65,8 +64,4 @@ pub(crate) fn fate_so_far(
         };
         return (Some(fate), records.at());
     }
-}
-
-fn is_realloc(api: Api) -> bool {
-    matches!(api, Api::Realloc | Api::Reallocarray)
 }

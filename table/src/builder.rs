@@ -235,6 +235,9 @@ impl<W: Write + Send + 'static> Builder<W> {
         if is_temporary {
             flags = flags.temporary();
         }
+        if release.api == Api::Pool {
+            flags = flags.pool();
+        }
         if release.announced {
             flags = flags.moved();
             let next = Chain {
@@ -256,8 +259,7 @@ impl<W: Write + Send + 'static> Builder<W> {
 
     fn alloc_of(&mut self, place: Place, alloc: &Alloc) {
         self.next_event(place.tick);
-        let is_realloc = matches!(alloc.api, Api::Realloc | Api::Reallocarray);
-        let chain = match is_realloc && !self.moving.is_empty() {
+        let chain = match alloc.api.is_realloc() && !self.moving.is_empty() {
             true => self.moving.remove(&place.stream),
             false => None,
         };

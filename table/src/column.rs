@@ -129,10 +129,15 @@ impl Flags {
         Self(self.0 | 1 << LOST_SIGHT)
     }
 
-    /// The function that was called for it.
+    /// It is none in use any more: others are cut from it.
+    pub(crate) fn pool(self) -> Self {
+        Self(self.0 & !0xff | Api::Pool as u64)
+    }
+
+    /// The function that was called for it; of what the program told, what that was.
     #[inline]
     pub fn api(self) -> Api {
-        Api::from_byte(self.0 as u8).unwrap_or(Api::Malloc)
+        Api::from_number(self.0 as u8).unwrap_or(Api::Malloc)
     }
 
     /// The alignment asked for, in bytes; 0 where none was.

@@ -19,7 +19,7 @@ use memlog_format::chunk::checksum;
 use crate::pack::{Bytes, put_text, put_var};
 
 /// The last digit is the version: another one is made anew.
-const MAGIC: [u8; 8] = *b"MLTABLE5";
+const MAGIC: [u8; 8] = *b"MLTABLE6";
 const FOOTER: usize = 32;
 
 /// Why a file is not the table that was asked for.

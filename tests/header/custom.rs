@@ -1,6 +1,7 @@
 //! Blocks of an allocator of the program's own: each is in the log as the program
 //! counted it, and none twice.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -25,6 +26,22 @@ fn of(folder: &Folder, log: &Path, filter: &str) -> (u64, u64) {
     (number("bytes"), number("blocks"))
 }
 
+/// Of each function of the allocator what came by it.
+#[track_caller]
+fn kinds(folder: &Folder, log: &Path, filter: &str) -> BTreeMap<String, (u64, u64)> {
+    let mut words = vec!["table", "--by", "kind"];
+    if !filter.is_empty() {
+        words.extend(["--where", filter]);
+    }
+    let page = told(folder, &words, log);
+    let number = |value: &serde_json::Value| value.as_u64().expect("a number");
+    let rows = page["rows"].as_array().expect("rows").iter().map(|row| {
+        let name = row["name"].as_str().expect("a name").to_owned();
+        (name, (number(&row["bytes"]), number(&row["blocks"])))
+    });
+    rows.collect()
+}
+
 #[track_caller]
 fn agrees(folder: &Folder, log: &Path, output: &Output) {
     let live = |word: &str, function: &str| {
@@ -45,6 +62,19 @@ fn agrees(folder: &Folder, log: &Path, output: &Output) {
     // What was resized is one chain.
     let moved = of(folder, log, "function = small and moved").1;
     assert_eq!(moved, truth(output, "moved").1);
+    // They have names of their own, and so have the pools.
+    let kinds = kinds(folder, log, "");
+    assert_eq!(kinds["custom realloc"], truth(output, "moved"));
+    assert_eq!(kinds["pool"], of(folder, log, "size = 65536"));
+    let small = truth(output, "asked");
+    // One of `first` went with its pool.
+    let all = (small.0 + 2 * 77, small.1 + 2);
+    assert_eq!(kinds["custom"], all, "{kinds:?}");
+    assert_eq!(of(folder, log, "kind = malloc and size = 65536"), (0, 0));
+    assert_eq!(
+        of(folder, log, "kind = malloc and function = plain"),
+        truth(output, "plain")
+    );
     // It is the arena's function that asked, and none of the header's.
     assert_eq!(of(folder, log, "function ~ \"^memlog_\""), (0, 0));
     let stats = folder.stats(log);
@@ -74,11 +104,52 @@ fn an_arena_is_in_the_log_as_it_counts_itself() {
     let (log, output) = recorded(&folder, "it.memlog", &Command::new(&program));
     agrees(&folder, &log, &output);
 
+    // A block that is listed, an address that is asked for, and a log without the events of
+    // short lives know it too.
+    let page = told(
+        &folder,
+        &["table", "--list", "--where", "function = resize and leaked"],
+        &log,
+    );
+    let one = &page["list"][0];
+    assert_eq!(one["kind"], "custom realloc");
+    let address = one["address"].as_str().expect("an address");
+    let words = [
+        "where".as_ref(),
+        "--json".as_ref(),
+        log.as_os_str(),
+        address.as_ref(),
+    ];
+    let page: serde_json::Value = serde_json::from_str(&folder.says(&words)).expect("JSON");
+    let found = page["rows"].as_array().expect("rows").iter();
+    assert!(
+        found.clone().any(|row| row["kind"] == "custom realloc"),
+        "{page:#}"
+    );
+    let stripped = folder.path("stripped.memlog");
+    let words = ["strip", "--threshold", "1s", "-o"].map(std::ffi::OsStr::new);
+    let words = words
+        .into_iter()
+        .chain([stripped.as_os_str(), log.as_os_str()]);
+    folder.says(&words.collect::<Vec<_>>());
+    assert_eq!(kinds(&folder, &stripped, ""), kinds(&folder, &log, ""));
+
+    // One that overwrites its oldest events knows it of those that it has.
+    let mut command = Command::new(&program);
+    command.env("MEMLOG_FLIGHT_RECORDER", "256K");
+    let (flight, _) = recorded(&folder, "flight.memlog", &command);
+    let (known, all) = (kinds(&folder, &flight, ""), kinds(&folder, &log, ""));
+    assert!(
+        known["custom"].1 > 0 && known["custom"].1 <= all["custom"].1,
+        "{known:?}"
+    );
+
     // Without a word of it there are pools alone.
     let mut command = Command::new(&program);
     command.arg("silent");
     let (log, output) = recorded(&folder, "silent.memlog", &command);
-    assert!(of(&folder, &log, "size = 65536 and leaked").1 > 0);
+    assert!(of(&folder, &log, "kind = malloc and size = 65536 and leaked").1 > 0);
+    assert_eq!(of(&folder, &log, "kind ~ custom or kind = pool"), (0, 0));
     assert_eq!(
         of(&folder, &log, "function = small and size < 65536"),
         (0, 0)

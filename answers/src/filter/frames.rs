@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use memlog_analysis::{END, Name, first_outwards};
-use memlog_format::api::NAMES;
+use memlog_format::api::Api;
 use memlog_query::{FirstMatch, Matcher, TextField, Verdict};
 
 use super::Maker;
@@ -21,7 +21,7 @@ impl Maker<'_, '_, '_> {
         match field {
             TextField::Kind => {
                 let mut set = vec![false; 256];
-                for (api, name) in NAMES {
+                for (api, name) in Api::all() {
                     set[api as usize] = matcher.fits(name);
                 }
                 Test::Api(Arc::new(set))

@@ -35,10 +35,14 @@ impl Deltas {
                     PASSED_LIKE => self.get_passed(payload),
                     _ => Ext::decode(kind, payload),
                 };
-                Event::Ext(ext.map_err(|error| Malformed {
+                let ext = ext.map_err(|error| Malformed {
                     offset: at,
                     ..error
-                })?)
+                })?;
+                match ext {
+                    Ext::Custom => self.told(bytes).unwrap_or(Event::Ext(ext)),
+                    ext => Event::Ext(ext),
+                }
             }
             OP_MALLOC => Event::Alloc(self.get_alloc(bytes, flags, Api::Malloc)?),
             OP_ALLOC => {
@@ -75,6 +79,42 @@ impl Deltas {
             },
             Ext::Passed,
         ))
+    }
+
+    /// What the program told of, behind the record that says so; nothing where none is there
+    /// that could be that, or it is malformed: then who reads on meets it.
+    #[cold]
+    #[inline(never)]
+    fn told<'a>(&mut self, bytes: &mut Reader<'a>) -> Option<Event<'a>> {
+        let (mut deltas, mut behind) = (*self, bytes.clone());
+        let tag = behind.u8().ok()?;
+        let flags = tag & !7;
+        if flags & unused_flags(tag & 7) != 0 {
+            return None;
+        }
+        let event = match tag & 7 {
+            op @ (OP_MALLOC | OP_ALLOC) => {
+                let api = match op {
+                    OP_MALLOC => Api::Malloc,
+                    _ => get_api(&mut behind).ok()?,
+                };
+                let alloc = deltas.get_alloc(&mut behind, flags, api).ok()?;
+                let api = api.told();
+                Event::Alloc(Alloc { api, ..alloc })
+            }
+            op @ (OP_FREE | OP_RELEASE) => {
+                let api = match op {
+                    OP_FREE => short_release(flags & ANNOUNCED != 0),
+                    _ => get_api(&mut behind).ok()?,
+                };
+                let release = deltas.get_release(&mut behind, flags, api).ok()?;
+                let api = api.told();
+                Event::Release(Release { api, ..release })
+            }
+            _ => return None,
+        };
+        (*self, *bytes) = (deltas, behind);
+        Some(event)
     }
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 //! the small and the extreme values that deltas and flags turn on made common.
 #![allow(dead_code)] // each test that includes this needs a part of it
 
-use memlog_format::api::{Api, NAMES};
+use memlog_format::api::{Api, NAMES, TOLD};
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
 use memlog_format::event::{Alloc, Event, Release, predicted_usable};
 use memlog_format::ext::{Ext, Ledger, MAX_TEXT, Mapping, Rss, RssSource};
@@ -54,10 +54,15 @@ pub fn api() -> impl Strategy<Value = Api> {
     (0..NAMES.len()).prop_map(|index| NAMES[index].0)
 }
 
+/// Also what the program tells of.
+fn any_api() -> impl Strategy<Value = Api> {
+    prop_oneof![4 => api(), 1 => (0..TOLD.len()).prop_map(|index| TOLD[index].0)]
+}
+
 fn alloc() -> impl Strategy<Value = Alloc> {
     let usable = option::of(size());
     (
-        api(),
+        any_api(),
         address(),
         size(),
         usable,
@@ -80,7 +85,7 @@ fn alloc() -> impl Strategy<Value = Alloc> {
 
 fn release() -> impl Strategy<Value = Release> {
     (
-        api(),
+        any_api(),
         address(),
         any::<bool>(),
         option::of(stack()),
@@ -193,7 +198,7 @@ fn passed() -> impl Strategy<Value = Passed> {
     let threads = (number32(), number32());
     let stacks = (stack(), option::of(stack()));
     (
-        api(),
+        any_api(),
         any::<u8>(),
         [size(), size()],
         threads,
@@ -254,7 +259,7 @@ pub fn ext() -> impl Strategy<Value = Ext<'static>> {
             .prop_map(|(on, by, stamp)| Ext::Switch(Switch { on, by, stamp }))
             .boxed(),
         Just(Ext::Unseen).boxed(),
-        (17..32u8, bytes(memlog_format::ext::MAX_PAYLOAD))
+        (18..32u8, bytes(memlog_format::ext::MAX_PAYLOAD))
             .prop_map(|(kind, payload)| Ext::Unknown { kind, payload }),
     ]
 }

@@ -255,6 +255,7 @@ fn event_remark(event: &Event) -> String {
             switch.stamp
         ),
         Event::Ext(Ext::Unseen) => "UNSEEN".into(),
+        Event::Ext(Ext::Custom) => "CUSTOM, alone".into(),
         Event::Ext(Ext::Unknown { kind, .. }) => format!("EXT {kind}, of a newer memlog"),
     }
 }

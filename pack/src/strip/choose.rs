@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use memlog_analysis::{AddressMap, Temporary};
+use memlog_format::api::Api;
 use memlog_format::event::{Alloc, Release};
 use memlog_format::passed::Passed;
 use memlog_read::{Item, Kind, Log, Place, Taker};
@@ -270,7 +271,10 @@ impl<'a> Taker<'a> for Chooser<'_> {
         self.gone.bytes = self.gone.bytes.saturating_add(alloc.size);
         let passed = Passed {
             tid,
-            api: alloc.api,
+            api: match release.api {
+                Api::Pool => Api::Pool,
+                _ => alloc.api,
+            },
             alignment_log2: alloc.alignment_log2,
             size: alloc.size,
             usable: alloc.usable,

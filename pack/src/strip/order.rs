@@ -63,7 +63,10 @@ pub(super) fn is_told(record: &Record) -> bool {
         Event::Alloc(_) | Event::Stamp(_) => true,
         Event::Release(_) => !matches!(record.fate, Some((Fate::Revoked, _))),
         // A reader tells of scopes also where a chunk ends.
-        Event::Ext(ext) => !matches!(ext, Ext::Unseen | Ext::Unknown { .. } | Ext::Scope(_)),
+        Event::Ext(ext) => !matches!(
+            ext,
+            Ext::Unseen | Ext::Custom | Ext::Unknown { .. } | Ext::Scope(_)
+        ),
         Event::Tick(_) | Event::Revoke => false,
     }
 }

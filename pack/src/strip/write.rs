@@ -126,6 +126,8 @@ impl<'w> Writer<'w> {
             Event::Release(release) => self.release(&release, record.fate),
             // Time is put where it is needed, and what was revoked did not happen.
             Event::Tick(_) | Event::Revoke => Ok(()),
+            // It stood before what was none of its, which may go.
+            Event::Ext(Ext::Custom) => Ok(()),
             Event::Stamp(_) if self.runs.is_some() => Ok(()),
             Event::Stamp(stamp) => self.put(0, |deltas, out| deltas.put_stamp(out, stamp)),
             Event::Ext(mut ext) => {

@@ -110,7 +110,7 @@ impl<'a, W: Write> Taker<'a> for Form<'_, W> {
         let (address, size) = (alloc.address, alloc.size);
         self.head.allocations += 1;
         if let Some(slot) = self.growing.remove(&place.stream) {
-            if matches!(alloc.api, Api::Realloc | Api::Reallocarray) {
+            if alloc.api.is_realloc() {
                 self.head.operations += 1;
                 self.set(slot, address, size);
                 self.put(Operation::Realloc {

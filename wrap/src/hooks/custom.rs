@@ -1,9 +1,10 @@
 //! Blocks that the program tells of: an allocator of its own says in memlog.h's words what
 //! it hands out and takes back, and which blocks of malloc it cuts its own from.
 //!
-//! Such a block is one of malloc in the log. A pool is a slab, as the named functions
-//! have it (`named`): in the log it goes when the program says what it is, and giving it
-//! back is no event then, unless the program has a block of its address.
+//! Such a block is one of malloc in the log, with a word before it that it is not. A pool is a
+//! slab, as the named functions have it (`named`): in the log it goes when the program says
+//! what it is, and giving it back is no event then, unless the program has a block of its
+//! address.
 #![allow(unsafe_code)]
 //! # Safety
 //! Called by the doors of memlog.h alone, with a frame on the thread's own stack, of
@@ -61,7 +62,7 @@ unsafe extern "C" fn memlog_on_memlog_custom_alloc(
     frame: *mut DoorFrame,
 ) {
     let work = |session: &Session, frame: &DoorFrame| {
-        came(session, frame, block, (Api::Malloc, size));
+        came(session, frame, block, (Api::Custom, size));
     };
     if !block.is_null() {
         // SAFETY: by the caller.
@@ -103,7 +104,7 @@ unsafe extern "C" fn memlog_on_memlog_custom_realloc(
             goes(session, frame, old, How { api, may_stay });
         }
         if !new.is_null() {
-            came(session, frame, new, (Api::Realloc, size));
+            came(session, frame, new, (Api::CustomRealloc, size));
         }
     };
     if !new.is_null() || size == 0 && !old.is_null() {
@@ -120,7 +121,7 @@ unsafe extern "C" fn memlog_on_memlog_custom_realloc(
 unsafe extern "C" fn memlog_on_memlog_pool(block: *mut u8, frame: *mut DoorFrame) {
     let work = |session: &Session, frame: &DoorFrame| {
         slabs::begin();
-        let how = How::by(Api::Free);
+        let how = How::by(Api::Pool);
         events::releasing_apart(session.recording(), frame, block, None, how);
         slabs::add(block as usize);
     };

@@ -45,6 +45,7 @@ pub struct Records<'a> {
     pub deltas: Deltas,
     /// The thread.
     pub tid: u32,
+    has_scope: bool,
 }
 
 impl<'a> Records<'a> {
@@ -56,6 +57,7 @@ impl<'a> Records<'a> {
             records: Reader::new(body),
             deltas: Deltas::at_start(header.base_tick, header.base_stamp),
             tid: header.thread,
+            has_scope: false,
         }
     }
 
@@ -72,8 +74,10 @@ impl<'a> Records<'a> {
     /// The next record; nothing where there is none, or it makes no sense.
     pub fn next(&mut self) -> Option<Event<'a>> {
         let event = self.deltas.next(&mut self.records).ok().flatten()?;
-        if let Event::Ext(Ext::Thread { tid, .. }) = event {
-            self.tid = tid;
+        match event {
+            Event::Ext(Ext::Thread { tid, .. }) => self.tid = tid,
+            Event::Ext(Ext::Scope(_)) => self.has_scope = true,
+            _ => {}
         }
         Some(event)
     }
@@ -96,7 +100,7 @@ impl<'a> Records<'a> {
         let (mut deltas, mut records) = (self.deltas, self.records.clone());
         while let Ok(Some(event)) = deltas.next(&mut records) {
             match event {
-                Event::Alloc(alloc) if matches!(alloc.api, Api::Realloc | Api::Reallocarray) => {
+                Event::Alloc(alloc) if alloc.api.is_realloc() => {
                     return Some(true);
                 }
                 Event::Revoke => return Some(false),
@@ -149,11 +153,13 @@ pub fn find(
         let tick = records.deltas.tick.saturating_sub(header.base_tick);
         match &event {
             Event::Alloc(alloc) => came(scratch, &mut heap, alloc, (records.tid, tick))?,
+            Event::Release(release) if release.api == Api::Pool => return None,
             Event::Release(release) if records.happened(release)? => {
                 went(scratch, &mut heap, release, (tick, rule))?;
             }
-            // What a newer recorder wrote is nothing of this one's.
-            Event::Ext(Ext::Unknown { .. }) => return None,
+            // What a newer recorder wrote is nothing of this one's, and sums know of no scope
+            // and no pool.
+            Event::Ext(Ext::Unknown { .. } | Ext::Custom) => return None,
             _ if is_moment(&event, rule.is_alone) => {
                 heap.peak
                     .take()
@@ -168,7 +174,8 @@ pub fn find(
         }
     }
     heap.peak.into_iter().for_each(|peak| scratch.mark(peak));
-    Some(scratch.decide())
+    // Each chunk tells the scope that it is in.
+    (!records.has_scope).then(|| scratch.decide())
 }
 
 fn came(

@@ -171,7 +171,7 @@ impl Rewrite<'_, '_> {
                 self.live_bytes = self.live_bytes.saturating_sub(came.size);
                 let passed = Passed {
                     tid: came.tid,
-                    api: Api::from_byte(came.api)?,
+                    api: Api::from_number(came.api)?,
                     alignment_log2: came.alignment_log2,
                     size: came.size,
                     usable: came.usable,
@@ -180,7 +180,7 @@ impl Rewrite<'_, '_> {
                     release_stack: release.stack,
                     temporary: is_last,
                     // Perhaps it was announced before what it became went.
-                    moved: matches!(release.api, Api::Realloc | Api::Reallocarray),
+                    moved: release.api.is_realloc(),
                     blocks: 1,
                 };
                 self.sum(&passed, tick);

@@ -203,9 +203,7 @@ fn outcome(deltas: &Deltas, records: &Reader, whole: bool) -> Outcome {
     let (mut deltas, mut records) = (*deltas, records.clone());
     while let Ok(Some(event)) = deltas.next(&mut records) {
         match event {
-            Event::Alloc(alloc) if matches!(alloc.api, Api::Realloc | Api::Reallocarray) => {
-                return Outcome::Happened;
-            }
+            Event::Alloc(alloc) if alloc.api.is_realloc() => return Outcome::Happened,
             Event::Revoke | Event::Alloc(_) | Event::Release(_) => return Outcome::NotDone,
             Event::Tick(_) | Event::Stamp(_) | Event::Ext(_) => {}
         }
