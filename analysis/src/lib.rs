@@ -9,7 +9,7 @@
 //! * `live`: the live set, address by address
 //! * `arch`: what processors have and Rust does not
 //! * `counts`: live memory by stack, and how it is known for past moments too
-//! * `holders`: the same by thread beside it
+//! * `holders`: the same by thread and scope beside it; `owners`: a thread in its scopes
 //! * `rss`: which reading of resident memory shows the peak
 //! * `resident`: what that consists of, and how well its moment is known
 //! * `sparse`: counts of few that have large numbers
@@ -21,7 +21,7 @@
 //! * `coverage`: how much of resident memory's growth that explains
 //! * `unknown`: releases of what is not live, told apart by a second reading
 //! * `temporary`: blocks that go before their thread asks for another
-//! * `threads`: their last names
+//! * `threads`: their last names; `scopes`: what they say that they are at
 //! * `snapshots`: the live set at many moments
 //! * `flight_window`: what is known of events that were overwritten
 //! * `sites`: given names, the places that asked, past wrappers and `library` code
@@ -57,9 +57,11 @@ mod lines;
 mod live;
 mod name;
 mod outside;
+mod owners;
 mod reached;
 mod resident;
 mod rss;
+mod scopes;
 mod segments;
 mod share;
 mod sites;
@@ -92,6 +94,7 @@ pub use name::Name;
 pub use outside::without_outside;
 pub use resident::{Later, Parts, Precision, Resident};
 pub use rss::{Bracket, Figures, FirstReading, Level, RssPeak, Unread, Why, highest_level};
+pub use scopes::Scopes;
 pub use share::{percentage, share};
 pub use sites::{AskingSite, List, PassedOver, Sites, Stacks, Through, Wrappers, asking_places};
 pub use snapshots::{

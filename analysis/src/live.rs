@@ -25,8 +25,8 @@ pub struct Block {
     pub stack: u32,
     /// When it came, in ticks; at most 2^32 - 1.
     pub tick: u32,
-    /// The thread that asked.
-    pub tid: u32,
+    /// Who asked: the place of a thread in its scopes.
+    pub(crate) owner: u32,
     /// Bytes given beyond those asked for (24 bits), and the entry point.
     spare_and_api: u32,
 }
@@ -36,13 +36,13 @@ const MAX_SPARE: u64 = (1 << 24) - 1;
 impl Block {
     /// A block; slack of 16 MiB and more counts as a byte less than that.
     #[inline]
-    pub fn new(size: u64, usable: u64, stack: u32, tick: u64, tid: u32, api: Api) -> Self {
+    pub fn new(size: u64, usable: u64, stack: u32, tick: u64, owner: u32, api: Api) -> Self {
         let spare = usable.saturating_sub(size).min(MAX_SPARE);
         Self {
             size,
             stack,
             tick: tick.min(u64::from(u32::MAX)) as u32,
-            tid,
+            owner,
             spare_and_api: (spare as u32) << 8 | api as u32,
         }
     }
@@ -166,9 +166,9 @@ mod tests {
                 _ => draw(200),
             };
             let usable = size.saturating_add([draw(24), draw(1 << 26)][usize::from(draw(99) == 0)]);
-            let tid = [1, 2, draw(1 << 32) as u32][draw(3) as usize];
+            let owner = [1, 2, draw(1 << 32) as u32][draw(3) as usize];
             let api = [Api::Malloc, Api::Calloc, Api::Realloc][draw(3) as usize];
-            let block = Block::new(size, usable, draw(1000) as u32, step, tid, api);
+            let block = Block::new(size, usable, draw(1000) as u32, step, owner, api);
             assert_eq!(blocks.insert(address, block), twin.insert(address, block));
             assert_eq!(blocks.get(address), Some(block));
         }

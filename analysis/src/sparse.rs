@@ -1,5 +1,5 @@
-//! Counts of few that have large numbers: threads, and those of all stacks that
-//! map. What lies between them takes no memory.
+//! Counts of few that have large numbers: those of all stacks that map. What lies between
+//! them takes no memory.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -30,12 +30,6 @@ impl Sparse {
     pub(crate) fn subtract(&mut self, key: u32, bytes: u64) {
         let place = self.place(key);
         self.counts.subtract(place, bytes);
-    }
-
-    /// A block that was there before the log began.
-    pub(crate) fn inherit(&mut self, key: u32, bytes: u64) {
-        let place = self.place(key);
-        self.counts.inherit(place, bytes);
     }
 
     /// What each held at a moment, in the order of their coming.
@@ -81,7 +75,7 @@ mod tests {
         sparse.counts.mark_heap_peak();
         sparse.subtract(u32::MAX, 1000);
         sparse.subtract(71, 200);
-        sparse.inherit(9, 5);
+        sparse.add(9, 5);
         let peak = told(&sparse, Moment::HeapPeak);
         assert_eq!(peak, [(u32::MAX, 1030), (71, 200)]);
         assert_eq!(told(&sparse, Moment::End), [(u32::MAX, 30), (9, 5)]);

@@ -1,5 +1,6 @@
 //! Takes each event to whom it concerns.
 
+mod before;
 mod switched;
 mod told;
 
@@ -8,7 +9,6 @@ use hashbrown::{HashMap, HashSet};
 use memlog_format::event::{Alloc, Release, Usual};
 use memlog_format::ext::{Ledger, Rss};
 use memlog_format::failure::Failure;
-use memlog_format::live::{LiveEntry, Sums};
 use memlog_format::passed::Passed;
 
 use crate::counts::Instant;
@@ -18,6 +18,7 @@ use crate::history::History;
 use crate::holders::Holders;
 use crate::ledger::Regions;
 use crate::live::{Block, Blocks};
+use crate::owners::Owners;
 use crate::rss::{Figures, Heap, RssTracker};
 use crate::segments::Segments;
 use crate::stacks::{StackTable, Tables};
@@ -62,6 +63,7 @@ pub struct Tally {
     pub(crate) stacks: StackTable,
     pub(crate) blocks: Blocks,
     pub(crate) holders: Holders,
+    pub(crate) owners: Owners,
     pub(crate) rss: RssTracker,
     pub(crate) heap: Heap,
     pub(crate) heap_peak: PeakFigures,
@@ -97,6 +99,7 @@ impl Tally {
             stacks: StackTable::default(),
             blocks: Blocks::default(),
             holders: Holders::default(),
+            owners: Owners::default(),
             rss,
             heap: Heap::default(),
             heap_peak: PeakFigures::default(),
@@ -120,91 +123,6 @@ impl Tally {
             tids: HashMap::default(),
             inherited: HashSet::default(),
         }
-    }
-
-    /// Before the own log of a forked process: an allocation of its parent.
-    pub fn inherit_alloc(&mut self, at: At, alloc: &Alloc, tables: &impl Tables) {
-        let stack = self.stacks.stack(alloc.stack, tables);
-        let block = Block::new(alloc.size, alloc.usable, stack, 0, at.tid, alloc.api);
-        self.blocks.insert(alloc.address, block);
-    }
-
-    /// The same of a block that the parent's overwritten events left live.
-    pub fn inherit_entry(&mut self, entry: &LiveEntry, tables: &impl Tables) {
-        let block = self.block_of(entry, tables);
-        self.blocks.insert(entry.address, block);
-    }
-
-    fn block_of(&mut self, entry: &LiveEntry, tables: &impl Tables) -> Block {
-        let stack = self.stacks.stack(entry.stack, tables);
-        let tick = u64::from(entry.tick);
-        Block::new(entry.size, entry.usable, stack, tick, entry.tid, entry.api)
-    }
-
-    /// Before the own log of a forked process: a release of its parent.
-    pub fn inherit_release(&mut self, release: &Release) {
-        self.blocks.remove(release.address);
-    }
-
-    /// The next log begins: stack ids are of its tables from now on.
-    pub fn change_log(&mut self) {
-        self.stacks.change_log();
-    }
-
-    /// The own log begins; what is live now is inherited.
-    pub fn start(&mut self) {
-        self.stacks.change_log();
-        for (address, block) in self.blocks.iter() {
-            self.holders.inherit(block.stack, block.tid, block.size);
-            self.heap.bytes = self.heap.bytes.saturating_add(block.size);
-            self.heap.usable = self.heap.usable.saturating_add(block.usable());
-            self.heap.blocks += 1;
-            self.inherited.insert(address);
-        }
-        self.totals.inherited_blocks = self.heap.blocks;
-        self.totals.inherited_bytes = self.heap.bytes;
-        self.history.heap(0, self.heap.bytes);
-        self.rss.open(&self.heap);
-        self.holders.mark_candidate();
-        self.mark_heap_peak();
-    }
-
-    /// The log overwrote its oldest events: these are their sums. What they
-    /// left live is told by [`Tally::seed`], before the first event.
-    pub fn resume(&mut self, sums: &Sums, bound_bytes: u64) {
-        self.window = Some(FlightWindow::new(sums, bound_bytes));
-        // Whatever a damaged log says, there is room to count on.
-        let counted = |sum: u64| sum.min(u64::MAX / 4);
-        let totals = &mut self.totals;
-        totals.allocations = counted(sums.allocations);
-        totals.bytes = counted(sums.bytes);
-        totals.usable_bytes = counted(sums.usable_bytes);
-        totals.releases = counted(sums.releases);
-        totals.temporary = counted(sums.temporary);
-    }
-
-    /// A block that overwritten events left live.
-    pub fn seed(&mut self, entry: &LiveEntry, tables: &impl Tables) {
-        let block = self.block_of(entry, tables);
-        self.blocks.insert(entry.address, block);
-        self.holders.inherit(block.stack, block.tid, block.size);
-        self.heap.bytes = self.heap.bytes.saturating_add(entry.size);
-        self.heap.usable = self.heap.usable.saturating_add(block.usable());
-        self.heap.blocks += 1;
-    }
-
-    /// What was overwritten is through, and its events begin.
-    pub fn seeded(&mut self) {
-        let Some(window) = &self.window else {
-            return;
-        };
-        self.heap.tick = self.heap.tick.max(window.horizon_tick);
-        self.rss.resume(window.folded_rss, window.folded_peak_bytes);
-        self.history.begin(self.heap.tick);
-        self.history.heap(self.heap.tick, self.heap.bytes);
-        self.rss.open(&self.heap);
-        self.holders.mark_candidate();
-        self.mark_heap_peak();
     }
 
     /// Memory came before what is known of its address: it is in the totals.
@@ -270,8 +188,8 @@ impl Tally {
         self.come_to(at);
         self.heap.event += 1;
         let stack = self.stacks.stack(alloc.stack, tables);
-        let (size, tick) = (alloc.size, self.heap.tick);
-        let block = Block::new(size, alloc.usable, stack, tick, at.tid, alloc.api);
+        let (size, tick, owner) = (alloc.size, self.heap.tick, self.owners.at(at));
+        let block = Block::new(size, alloc.usable, stack, tick, owner, alloc.api);
         if let Some(other) = self.blocks.insert(alloc.address, block) {
             match self.unfinished.remove(&alloc.address) {
                 true => self.totals.releases += 1,
@@ -283,7 +201,7 @@ impl Tally {
             self.left_behind(at.stream, &other);
         }
         self.temporary.came(at.stream, alloc.address);
-        self.holders.add(stack, at.tid, size);
+        self.holders.add(stack, owner, size);
         self.heap.bytes = self.heap.bytes.saturating_add(size);
         self.heap.usable = self.heap.usable.saturating_add(block.usable());
         self.heap.blocks += 1;
@@ -338,7 +256,7 @@ impl Tally {
 
     #[inline(always)]
     fn leave(&mut self, stream: u32, block: &Block) {
-        self.holders.subtract(block.stack, block.tid, block.size);
+        self.holders.subtract(block.stack, block.owner, block.size);
         self.heap.bytes = self.heap.bytes.saturating_sub(block.size);
         self.heap.usable = self.heap.usable.saturating_sub(block.usable());
         self.heap.blocks = self.heap.blocks.saturating_sub(1);
@@ -457,10 +375,16 @@ impl Tally {
     /// The stream belongs to this thread now. A thread may have another one, for
     /// what its allocator maps in the middle of a call.
     pub fn thread(&mut self, at: At, tid: u32, name: &[u8]) {
+        self.scope(at.stream, &[]);
         self.named.take(at.tick, tid, name);
         let is_known = self.tids.values().any(|&known| known == tid);
         self.tids.insert(at.stream, tid);
         self.threads += u64::from(!is_known);
+    }
+
+    /// The stream's thread is in these scopes from here on, also in a parent's log.
+    pub fn scope(&mut self, stream: u32, names: &[u8]) {
+        self.owners.scopes.enter(stream, names);
     }
 
     /// Events are missing here.

@@ -25,6 +25,8 @@ pub struct Found {
     pub release_stack: Option<u32>,
     /// The thread that asked, by its place.
     pub thread: usize,
+    /// The scopes that it was in, by their place.
+    pub scope: usize,
     /// The thread that released it.
     pub releaser: Option<usize>,
     /// How it came and went.
@@ -50,6 +52,7 @@ impl Found {
             stack: world.number(get(Column::Stack)),
             release_stack: release_stack.map(|place| world.number(place)),
             thread: get(Column::Thread) as usize,
+            scope: get(Column::Scope) as usize,
             releaser: died.map(|_| get(Column::Releaser) as usize),
             flags: Flags(get(Column::Flags)),
             chain_place: get(Column::ChainPlace),

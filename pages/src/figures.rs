@@ -7,7 +7,9 @@ use memlog_read::{Findings, Log};
 use serde_json::{Map, Value, json};
 
 use crate::facts::{Imported, command_words, threads_at_once, without_unknown};
-use crate::heading::{cut_figures, failed_figures, holders, past_us, switched, thread_figures};
+use crate::heading::{
+    cut_figures, failed_figures, holders, past_us, scope_figures, switched, thread_figures,
+};
 use crate::open::{Analysis, Family};
 use crate::words::clean;
 
@@ -117,6 +119,7 @@ fn peaks(log: &Log, analysis: &Analysis) -> Map<String, Value> {
         "rss_peak_live_bytes": rss.live_bytes,
         "rss_peak_live_blocks": rss.live_blocks,
         "rss_peak_live_by_thread": thread_figures(analysis),
+        "rss_peak_live_by_scope": scope_figures(analysis),
         "usable_rss_peak_live_bytes": rss.live_usable_bytes,
         "rss_peak_mapped_bytes": summary.rss_peak_mapped_bytes,
         "rss_peak_unseen_bytes": unseen,

@@ -209,6 +209,7 @@ fn steps(subject: &Subject, found: &Found) -> Vec<Step> {
     const CALLERS: Step = ("report", "who called these places");
     const BY_COUNT: Step = ("report --by count", "who allocates most often");
     const PICTURE: Step = ("dot", "a picture, with what was mapped");
+    const SCOPES: Step = ("table --by scope --at rss-peak", "what each scope held");
     let live = match subject.is_running {
         true => "what is live now",
         false => "what was live at the end",
@@ -220,7 +221,7 @@ fn steps(subject: &Subject, found: &Found) -> Vec<Step> {
     }
     let summary = &subject.analysis.summary;
     let is_empty = summary.totals.allocations == 0;
-    match found.shows_mapped(summary) {
+    let mut steps = match found.shows_mapped(summary) {
         _ if is_empty => vec![("info", "what the log is of, and what it lacks")],
         false => {
             let whole = ("tree --top-down", "the same from main down");
@@ -238,7 +239,11 @@ fn steps(subject: &Subject, found: &Found) -> Vec<Step> {
             vec![mapped, heap, PICTURE, leaks]
         }
         true => vec![CALLERS, BY_COUNT, PICTURE, leaks],
+    };
+    if subject.analysis.tally.scopes() > 0 {
+        steps.insert(1, SCOPES);
     }
+    steps
 }
 
 /// What only programs are told: what was passed over.

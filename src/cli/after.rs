@@ -79,7 +79,7 @@ Examples:
 
 pub const SUMMARY: &str = "\
 It shows the peaks of resident memory and of the heap, what the first consists of, how both went over \
-time, and the places that held most, that mapped most and that allocated most often. A place is a function and line that called the allocator; report and tree say who called it.
+time, which threads and scopes the heap is of, and the places that held most, that mapped most and that allocated most often. A place is a function and line that called the allocator; report and tree say who called it.
 
 Examples:
   memlog summary vm.5912.memlog

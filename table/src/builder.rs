@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-use memlog_analysis::Temporary;
+use memlog_analysis::{Scopes, Temporary};
 use memlog_format::api::Api;
 use memlog_format::event::{Alloc, Release, Usual};
 use memlog_format::ext::{Rss, RssSource};
@@ -17,7 +17,7 @@ use crate::layout;
 use crate::live::{Block, Chain, Live};
 use crate::mappings::Mappings;
 use crate::pack::put_text;
-use crate::places::{Scopes, Stacks, Threads};
+use crate::places::{Stacks, Threads};
 use crate::steps::{self, Gatherer};
 use crate::table::{Mark, NEVER, Reading, Tail};
 use crate::writer::Writing;
@@ -414,7 +414,7 @@ impl<W: Write + Send + 'static> Builder<W> {
         self.tail.stacks = self.stacks.keys;
         self.tail.held = self.stacks.held;
         self.tail.threads = self.threads.list;
-        self.tail.scopes = self.scopes.list;
+        self.tail.scopes = self.scopes.into_list();
         let mut tail = Vec::new();
         self.tail.put(&mut tail);
         steps::put_list(&writer.steps, &mut tail);

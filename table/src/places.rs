@@ -83,67 +83,6 @@ impl Stacks {
     }
 }
 
-/// The tags of threads that were met, each with a place.
-pub(crate) struct Scopes {
-    /// By place.
-    pub(crate) list: Vec<Vec<u8>>,
-    places: HashMap<Vec<u8>, u16>,
-    /// By stream that of what its thread asks for now, where it has one.
-    now: HashMap<u32, u16>,
-}
-
-impl Scopes {
-    /// That of what has none.
-    const NONE: u16 = 0;
-    /// That of what came before the events of the log.
-    pub(crate) const UNKNOWN: u16 = 1;
-    /// That of all others, where there are more than have places.
-    const OTHERS: u16 = 2;
-
-    /// A stream's thread has this one now.
-    pub(crate) fn enter(&mut self, stream: u32, name: &[u8]) {
-        if name.is_empty() {
-            self.now.remove(&stream);
-            return;
-        }
-        let place = match (self.places.get(name), u16::try_from(self.list.len())) {
-            (Some(&place), _) => place,
-            (None, Ok(next)) => {
-                self.list.push(name.to_vec());
-                self.places.insert(name.to_vec(), next);
-                next
-            }
-            (None, Err(_)) => Self::OTHERS,
-        };
-        self.now.insert(stream, place);
-    }
-
-    /// That of what a stream's thread asks for now.
-    #[inline]
-    pub(crate) fn of(&self, stream: u32) -> u16 {
-        match self.now.is_empty() {
-            true => Self::NONE,
-            false => self.now.get(&stream).copied().unwrap_or(Self::NONE),
-        }
-    }
-
-    /// What comes now is of other streams.
-    pub(crate) fn leave_all(&mut self) {
-        self.now.clear();
-    }
-}
-
-impl Default for Scopes {
-    fn default() -> Self {
-        let list = ["(no scope)", "(scope not known)", "(other scopes)"];
-        Self {
-            list: list.map(Vec::from).into(),
-            places: HashMap::new(),
-            now: HashMap::new(),
-        }
-    }
-}
-
 /// The threads that were met, each with a place.
 #[derive(Default)]
 pub(crate) struct Threads {

@@ -4,6 +4,7 @@
 mod custom;
 mod languages;
 mod scopes;
+mod seen;
 #[path = "../sites/mod.rs"]
 mod sites;
 

@@ -14,7 +14,7 @@ const UNKNOWN: &str = "(scope not known)";
 /// What all that is counted was asked for by.
 const OWN: &str = "function = take";
 
-type Sums = BTreeMap<String, (u64, u64)>;
+pub type Sums = BTreeMap<String, (u64, u64)>;
 
 /// What the program said: by scope its bytes and blocks. A child's lines begin with a word.
 fn truth(output: &Output, before: &str) -> Sums {
@@ -32,7 +32,7 @@ fn truth(output: &Output, before: &str) -> Sums {
 
 /// What the log says.
 #[track_caller]
-fn sums(folder: &Folder, log: &Path, filter: &str) -> Sums {
+pub fn sums(folder: &Folder, log: &Path, filter: &str) -> Sums {
     let page = told(folder, &["table", "--by", "scope", "--where", filter], log);
     let rows = page["rows"].as_array().expect("rows").iter();
     let number = |value: &serde_json::Value| value.as_u64().expect("a number");

@@ -5,8 +5,8 @@ use hashbrown::HashMap;
 
 use super::Block;
 
-/// What nearly all blocks are: below 4 GiB, by one of the first threads, with little
-/// to spare. `rest` says the thread's place, the entry point and the spare bytes; all
+/// What nearly all blocks are: below 4 GiB, by one of the first owners, with little
+/// to spare. `rest` says the owner's place, the entry point and the spare bytes; all
 /// ones: this is another block, which stands apart. Two words and not four numbers: see
 /// the keys of `region`.
 #[derive(Clone, Copy, Default)]
@@ -30,7 +30,7 @@ fn high(word: u64) -> u32 {
 const RARE: u32 = u32::MAX;
 const SPARE_BITS: u32 = 12;
 const API_BITS: u32 = 8;
-const THREADS: u32 = 1 << (u32::BITS - SPARE_BITS - API_BITS);
+const OWNERS: u32 = 1 << (u32::BITS - SPARE_BITS - API_BITS);
 
 impl Slot {
     /// Whether the block stands apart.
@@ -45,25 +45,17 @@ impl Slot {
 pub(super) struct Rare {
     /// Blocks that no slot can tell, by address.
     blocks: HashMap<u64, Block, RandomState>,
-    /// The first threads, and where each of them is.
-    threads: Vec<u32>,
-    places: HashMap<u32, u32, RandomState>,
-    last: Option<(u32, u32)>,
 }
 
 impl Rare {
     /// The slot of a block.
     #[inline]
-    pub(super) fn packed(&mut self, block: &Block) -> Slot {
-        let thread = match self.last {
-            Some((tid, thread)) if tid == block.tid => thread,
-            _ => self.thread(block.tid),
-        };
-        let (size, spare) = (block.size, block.spare_and_api >> 8);
-        let is_usual = size < 1 << 32 && spare < 1 << SPARE_BITS && thread < THREADS - 1;
+    pub(super) fn packed(&self, block: &Block) -> Slot {
+        let (size, spare, owner) = (block.size, block.spare_and_api >> 8, block.owner);
+        let is_usual = size < 1 << 32 && spare < 1 << SPARE_BITS && owner < OWNERS - 1;
         let rest = match is_usual {
             true => {
-                thread << (SPARE_BITS + API_BITS)
+                owner << (SPARE_BITS + API_BITS)
                     | spare << API_BITS
                     | block.spare_and_api & ((1 << API_BITS) - 1)
             }
@@ -73,23 +65,6 @@ impl Rare {
             what: joined(size as u32, block.stack),
             when: joined(block.tick, rest),
         }
-    }
-
-    /// A thread's place, or one past those that have one.
-    #[cold]
-    fn thread(&mut self, tid: u32) -> u32 {
-        let next = self.threads.len() as u32;
-        let place = match self.places.get(&tid) {
-            Some(&place) => place,
-            None if next < THREADS - 1 => {
-                self.threads.push(tid);
-                self.places.insert(tid, next);
-                next
-            }
-            None => THREADS,
-        };
-        self.last = Some((tid, place));
-        place
     }
 
     /// Keeps the block of a slot that cannot tell it.
@@ -109,7 +84,7 @@ impl Rare {
             size: size.into(),
             stack: high(slot.what),
             tick,
-            tid: self.threads[(rest >> (SPARE_BITS + API_BITS)) as usize],
+            owner: rest >> (SPARE_BITS + API_BITS),
             spare_and_api: (rest >> API_BITS & ((1 << SPARE_BITS) - 1)) << 8
                 | rest & ((1 << API_BITS) - 1),
         }

@@ -93,7 +93,21 @@ impl Tally {
 
     /// The same by the thread that asked for it.
     pub fn held_by_thread(&self, moment: Moment) -> impl Iterator<Item = (u32, Held)> {
-        self.holders.by_thread(self.known(moment))
+        let held = self.holders.by_owner(self.known(moment));
+        self.owners.by_thread(held).into_iter()
+    }
+
+    /// The same by the scopes that the thread was in, with what stands for none.
+    pub fn held_by_scope(&self, moment: Moment) -> impl Iterator<Item = (&[u8], Held)> {
+        let held = self.holders.by_owner(self.known(moment));
+        let list = self.owners.scopes.list();
+        let sums = self.owners.by_scope(held).into_iter();
+        sums.map(|(scope, held)| (list[usize::from(scope)].as_slice(), held))
+    }
+
+    /// How many scopes the program told of so far.
+    pub fn scopes(&self) -> usize {
+        self.owners.scopes.count()
     }
 
     /// By stack what the program had mapped itself and could touch, which is

@@ -133,6 +133,7 @@ fn json_of(told: &Told, one: &Found, number: &impl Fn(u32) -> Option<u32>) -> Va
         "freed_seconds": one.died.map(|died| world.seconds_of(died)),
         "lifetime_seconds": lifetime(told, one),
         "thread": world.thread(one.thread),
+        "scope": world.scope(one.scope),
         "freed_by": one.releaser.map(|thread| world.thread(thread)),
         "kind": one.flags.api().name(),
         "temporary": one.flags.is_temporary(),

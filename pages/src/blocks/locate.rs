@@ -114,6 +114,7 @@ fn json_of(told: &Told, found: &Found, (address, step): (u64, u64)) -> Value {
         "allocated_seconds": world.seconds_of(found.born),
         "freed_seconds": found.died.map(|died| world.seconds_of(died)),
         "thread": world.thread(found.thread),
+        "scope": world.scope(found.scope),
         "freed_by": found.releaser.map(|thread| world.thread(thread)),
         "moved": found.flags.is_moved(),
         "chain_position": found.chain_place,
@@ -139,12 +140,16 @@ fn lines(told: &Told, found: &Found, (address, step): (u64, u64)) -> Vec<Rest> {
     let mut lines: Vec<Rest> = vec![
         String::new().into(),
         format!(
-            "{} bytes at {:#x} ({into}), {} at {:.digits$} s by thread {}",
+            "{} bytes at {:#x} ({into}), {} at {:.digits$} s by thread {}{}",
             grouped(found.size),
             found.address,
             found.flags.api().name(),
             world.seconds_of(found.born),
             world.thread(found.thread),
+            match found.scope {
+                NO_SCOPE => String::new(),
+                scope => format!(" in scope {}", world.scope(scope)),
+            },
         )
         .into(),
     ];
@@ -173,6 +178,9 @@ fn lines(told: &Told, found: &Found, (address, step): (u64, u64)) -> Vec<Rest> {
     }
     lines
 }
+
+/// The place of what stands for none.
+const NO_SCOPE: usize = memlog_analysis::Scopes::NONE as usize;
 
 const UNKNOWN: &str = "    (who freed it: record with --free-stacks)";
 

@@ -1,6 +1,7 @@
 //! What stands above everything else: both peaks, how well they are known,
 //! and what is missing.
 
+mod by_scope;
 mod by_thread;
 mod coverage;
 mod cuts;
@@ -20,6 +21,7 @@ use crate::open::Analysis;
 use crate::page::heading::{Heading, Line, Says};
 use crate::subject::Subject;
 use crate::words::{Sizes, clean, counted, grouped, signal};
+pub use by_scope::figures as scope_figures;
 pub use by_thread::figures as thread_figures;
 pub use coverage::{holders, past_us};
 pub use cuts::{COMPILERS, figures as cut_figures, sentences as cut_sentences, unwindable};
@@ -83,6 +85,10 @@ pub fn heading(subject: &Subject) -> Heading {
         if !parts.is_empty() {
             lines.line("by thread", parts);
         }
+    }
+    let parts = by_scope::parts(analysis, sizes);
+    if !parts.is_empty() {
+        lines.line("by scope", parts);
     }
     match coverage::line(analysis, sizes).filter(|_| !is_imported) {
         Some((parts, true)) => lines.alarm("coverage", parts),

@@ -241,6 +241,8 @@ impl Family<'_> {
                     Kind::Alloc(alloc) => tally.inherit_alloc(at_of(&item), alloc, &tables),
                     Kind::Release(release) => tally.inherit_release(release),
                     Kind::Switch(switch) if switch.on => tally.inherit_forget(),
+                    Kind::Scope(names) => tally.scope(item.stream, names),
+                    Kind::Thread { .. } => tally.scope(item.stream, &[]),
                     _ => {}
                 }
             }
@@ -390,7 +392,8 @@ impl<'a> Taker<'a> for Feed<'_, '_, '_> {
                     mapped.at(item.tick, tally.mapped());
                 }
             }
-            Kind::Fork { .. } | Kind::Limit(_) | Kind::Scope(_) => {}
+            Kind::Scope(names) => tally.scope(item.stream, names),
+            Kind::Fork { .. } | Kind::Limit(_) => {}
         }
     }
 }

@@ -9,13 +9,14 @@ use crate::text::curve;
 const COLUMNS: usize = 100;
 
 /// What gives way first where there is no room for all: the report has it.
-const LEAST_TELLING: [&str; 9] = [
+const LEAST_TELLING: [&str; 10] = [
     OVER_TIME,
     "log",
     "by thread",
     "mapped",
     "coverage",
     "events",
+    "by scope",
     PARTS,
     "heap peak",
     "program",
