@@ -205,6 +205,7 @@ impl Args {
             filter: &self.filter,
             blocks: &self.blocks,
             show_below_main: self.show_below_main,
+            with_scopes: matches!(self.format, Format::Pprof),
             is_of_all: matches!(self.format, Format::Json | Format::Parquet | Format::Sqlite),
         }
     }

@@ -99,6 +99,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     output.check_open(args.open)?;
     let log = choose(&args.file, |line: &str| output.say(line))?;
     let wanted = Wanted {
+        with_scopes: false,
         file: &log,
         symbol_files: &args.symbol_files,
         at,

@@ -1,5 +1,7 @@
 //! What stacks hold of chosen blocks, by the stack's number.
 
+use std::collections::HashMap;
+
 use memlog_analysis::Held;
 use memlog_table::{Column, Columns, Rows};
 
@@ -70,4 +72,63 @@ pub fn held_at(world: &World, choice: &Choice, events: &[u64]) -> Result<Vec<Vec
     })?;
     held.resize_with(events.len(), none);
     Ok(held)
+}
+
+/// What a stack has of blocks of one scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scoped {
+    /// The stack's number.
+    pub stack: u32,
+    /// The scope's place; 0: none.
+    pub scope: usize,
+    /// What came in the log.
+    pub allocated: Held,
+    /// What is live at the moment.
+    pub live: Held,
+}
+
+/// Chosen blocks by stack and scope: those that came up to the event `end`, and those that
+/// are live after the event `at`.
+pub fn held_by_scope(
+    world: &World,
+    choice: &Choice,
+    (at, end): (u64, u64),
+) -> Result<Vec<Scoped>, Damaged> {
+    use Column::{Born, Died, Scope, Size, Stack};
+    type Sums = HashMap<(u32, u64), [Held; 2]>;
+    let columns = Columns::of(&[Size, Stack, Scope, Born, Died]);
+    let add = |sums: &mut Sums, key, more: [Held; 2]| {
+        let known = sums.entry(key).or_default();
+        *known = [known[0].plus(more[0]), known[1].plus(more[1])];
+    };
+    let each = |sums: &mut Sums, rows: &Rows, chosen: &[usize]| {
+        for &row in chosen {
+            let get = |column| rows.get(column, row);
+            let (bytes, born) = (get(Size), get(Born));
+            let block = |is_there| match is_there {
+                true => Held { bytes, blocks: 1 },
+                false => Held::default(),
+            };
+            let is_live = (born..get(Died)).contains(&at);
+            let held = [block((1..=end).contains(&born)), block(is_live)];
+            add(sums, (world.number(get(Stack)), get(Scope)), held);
+        }
+    };
+    let sums = pass::over(world, choice, columns, each, |mut all, other| {
+        other
+            .into_iter()
+            .for_each(|(key, held)| add(&mut all, key, held));
+        all
+    })?;
+    let scoped = sums.into_iter();
+    let mut scoped: Vec<Scoped> = scoped
+        .map(|((stack, scope), [allocated, live])| Scoped {
+            stack,
+            scope: scope as usize,
+            allocated,
+            live,
+        })
+        .collect();
+    scoped.sort_unstable_by_key(|one| (one.stack, one.scope));
+    Ok(scoped)
 }

@@ -101,7 +101,7 @@ pub use find::{Found, found_at};
 pub use fragments::{FragmentRow, Fragments, fragments};
 pub use group::{Group, grouped, sums_of_stacks};
 pub use growth::{Growth, Whole, growth, whole};
-pub use held::{born_of, held_at, held_of, released_by};
+pub use held::{Scoped, born_of, held_at, held_by_scope, held_of, released_by};
 pub use histogram::{Class, Grid, by_lifetime, by_lifetime_events, by_size, by_size_and_lifetime};
 pub use keys::By;
 pub use lines::{FileLines, LineSums, lines};

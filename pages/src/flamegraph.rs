@@ -42,6 +42,8 @@ pub struct Wanted<'a> {
     pub show_below_main: bool,
     /// Whether all that can be counted is shown: what is not known is left out.
     pub is_of_all: bool,
+    /// Whether it is told in which scopes, if the log has any.
+    pub with_scopes: bool,
 }
 
 impl Wanted<'_> {
@@ -95,6 +97,7 @@ pub fn flame(wanted: &Wanted) -> anyhow::Result<Drawn> {
         blocks: wanted.blocks,
         by: wanted.by,
         with_times: false,
+        with_scopes: wanted.with_scopes,
     };
     let read = read(
         (wanted.file, wanted.symbol_files, counted),

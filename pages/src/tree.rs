@@ -86,6 +86,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         blocks: &args.blocks,
         by: args.form.by(),
         with_times: args.times,
+        with_scopes: false,
     };
     show(
         &args.asked,

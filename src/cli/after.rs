@@ -314,7 +314,7 @@ pub const EXPORT: &str = "\
 heaptrack's form has every event, massif's and Perfetto's the heap over time, DHAT's how long blocks \
 lived: of these blocks are chosen by --where, and nothing else. The others have stacks, of what was live at the RSS peak if \
 nothing else is asked for; --at, --by, --where and the filters are those of flamegraph. pprof has what \
-the whole run allocated beside what was live, as Go's profiles do. parquet's tables go into a folder that \
+the whole run allocated beside what was live, as Go's profiles do, and scopes as labels. parquet's tables go into a folder that \
 many may write to at once; sqlite has the same as statements (doc/DATASET.md).
 
 Examples:

@@ -1,6 +1,7 @@
 //! A log that has scopes says so where its user looks first: above each page, among the
 //! figures, and in what summary proposes; with the sums that the program itself counted.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -183,6 +184,77 @@ fn figures_are_those_of_the_table() {
     assert_eq!(logs.len(), 2);
     logs.iter()
         .for_each(|log| agrees_with_the_table(&folder, log));
+}
+
+/// Of a profile's samples what each label has: allocated, and live at the peak.
+fn labelled(
+    folder: &Folder,
+    options: &[&str],
+    log: &Path,
+) -> (BTreeMap<String, [u64; 4]>, [u64; 4]) {
+    let profile = folder.path("it.pb.gz");
+    let words = ["export", "pprof", "-o"].map(std::ffi::OsStr::new);
+    let words = words.into_iter().chain([profile.as_os_str()]);
+    let words = words.chain(options.iter().map(std::ffi::OsStr::new));
+    folder.says(&words.chain([log.as_os_str()]).collect::<Vec<_>>());
+    let reader = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/answers/exports/pprof.py");
+    let output = Command::new("python3").args([&reader, &profile]).output();
+    let output = output.expect("python3 runs");
+    assert!(output.status.success(), "{}", said(&output));
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let mut by_label: BTreeMap<String, [u64; 4]> = BTreeMap::new();
+    let mut all = [0; 4];
+    for sample in json["stacks"].as_array().expect("samples") {
+        let label = sample["labels"]["scope"].as_str().unwrap_or_default();
+        let sums = by_label.entry(label.to_owned()).or_default();
+        for (place, sum) in sums.iter_mut().enumerate() {
+            let value = sample["values"][place].as_u64().expect("a number");
+            *sum += value;
+            all[place] += value;
+        }
+    }
+    (by_label, all)
+}
+
+/// pprof's samples have labels, and a scope is one.
+#[test]
+fn a_profile_of_pprof_has_scopes_as_labels() {
+    let folder = Folder::new("scopes-pprof");
+    let (log, plain) = held(&folder);
+    let stats = told(&folder, &["stats"], &log);
+    let number = |name: &str| stats[name].as_u64().expect("a number");
+    let whole = [
+        "allocations",
+        "total_bytes",
+        "rss_peak_live_blocks",
+        "rss_peak_live_bytes",
+    ]
+    .map(number);
+    let (scopes, all) = labelled(&folder, &[], &log);
+    assert_eq!(all, whole);
+    assert_eq!(scopes["load"], [1, 8 << 20, 1, 8 << 20]);
+    assert_eq!(scopes["load/parse"], [256, 4 << 20, 256, 4 << 20]);
+    assert_eq!(scopes["gone"], [1, 2 << 20, 0, 0]);
+    assert_eq!(scopes.len(), 5, "{scopes:?}");
+
+    // Of chosen blocks and stacks, and of another moment.
+    let (scopes, all) = labelled(&folder, &["--where", "scope = load"], &log);
+    assert_eq!(all, [257, 12 << 20, 257, 12 << 20]);
+    assert_eq!(scopes.keys().collect::<Vec<_>>(), ["load", "load/parse"]);
+    let (scopes, _) = labelled(&folder, &["-x", "take"], &log);
+    assert!(!scopes.contains_key("load"), "{scopes:?}");
+    let (scopes, _) = labelled(&folder, &["--at", "start"], &log);
+    assert_eq!(scopes["load"], [1, 8 << 20, 0, 0]);
+    let (scopes, _) = labelled(&folder, &["--by", "allocated"], &log);
+    assert_eq!(scopes["gone"], [1, 2 << 20, 0, 0]);
+
+    // Without scopes there are no labels.
+    std::fs::remove_file(&plain).expect("a log");
+    let code = "#include <stdlib.h>\nvoid *volatile kept;\nint main(void) { kept = malloc(1 << 20); return 0; }";
+    let program = with_header(&folder, code, &[]);
+    let (log, _) = recorded(&folder, "none.memlog", &Command::new(program));
+    let (scopes, _) = labelled(&folder, &[], &log);
+    assert_eq!(scopes.keys().collect::<Vec<_>>(), [""]);
 }
 
 /// A screen of few columns, and a log that was cut anywhere.

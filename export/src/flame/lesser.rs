@@ -141,6 +141,7 @@ impl Flame {
             shown: self.shown,
             other: self.other,
             lacks_counts: self.lacks_counts,
+            scoped: Vec::new(),
         }
     }
 }

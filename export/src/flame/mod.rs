@@ -53,6 +53,23 @@ pub struct Flame {
     pub other: Option<usize>,
     /// Whether nobody knows how many blocks there were: numbers of them are of sums.
     pub lacks_counts: bool,
+    /// What ends at nodes by the scopes that threads were in, all of it; nothing where that
+    /// was not asked for, or the program told of none. Of the whole run and of the moment
+    /// that is shown, or else the RSS peak.
+    pub scoped: Vec<Scoped>,
+}
+
+/// What ends at a node, of one scope.
+#[derive(Clone, Debug)]
+pub struct Scoped {
+    /// The node.
+    pub node: u32,
+    /// The names of all scopes; nothing where there was none.
+    pub scope: Option<String>,
+    /// Of the whole run.
+    pub allocated: Held,
+    /// Of the moment.
+    pub live: Held,
 }
 
 /// A function below its callers.

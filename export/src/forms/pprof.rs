@@ -1,7 +1,8 @@
 //! A profile in the form of Google's pprof, gzipped: of each stack what the whole run
-//! allocated, and what was live.
+//! allocated, and what was live. Where the program told of scopes, those are labels: a stack
+//! has a sample for each.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 
 use flate2::Compression;
@@ -53,6 +54,16 @@ struct Sample {
     location_id: Vec<u64>,
     #[prost(int64, repeated, tag = "2")]
     value: Vec<i64>,
+    #[prost(message, repeated, tag = "3")]
+    label: Vec<Tag>,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+struct Tag {
+    #[prost(int64, tag = "1")]
+    key: i64,
+    #[prost(int64, tag = "2")]
+    text: i64,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -123,13 +134,8 @@ pub fn pprof(
     let program = profile.text(&clean(program.as_bytes()));
     profile.mapping(program);
     let chains = Stacks::first(flame);
-    let held = |list: &[Held], at: usize| list.get(at).copied().unwrap_or_default();
-    for at in 0..flame.nodes.len() {
-        let [allocated, live] = [allocated, live].map(|list| held(list, at));
-        if allocated == Held::default() && live == Held::default() {
-            continue;
-        }
-        let chain = chains.chain(at as u32);
+    for ((at, scope), [allocated, live]) in samples(flame, [allocated, live]) {
+        let chain = chains.chain(at);
         let labels = chain.filter_map(|(_, node)| match node.label {
             Label::Named(name) => Some(name),
             Label::Lesser(_) => None,
@@ -144,14 +150,36 @@ pub fn pprof(
             false => held.blocks,
         };
         let value = [blocks(allocated), allocated.bytes, blocks(live), live.bytes];
+        let label = scope
+            .map(|scope| profile.scope(scope))
+            .into_iter()
+            .collect();
         profile.profile.sample.push(Sample {
             location_id,
             value: value
                 .map(|value| i64::try_from(value).unwrap_or(i64::MAX))
                 .to_vec(),
+            label,
         });
     }
     profile.end(&flame.heading)
+}
+
+/// What of the whole run and what of the moment ends where, in which scope.
+fn samples<'f>(flame: &'f Flame, own: [&[Held]; 2]) -> BTreeMap<(u32, Option<&'f str>), [Held; 2]> {
+    let mut samples: BTreeMap<_, [Held; 2]> = BTreeMap::new();
+    if flame.scoped.is_empty() {
+        for at in 0..flame.nodes.len() {
+            let held = own.map(|list| list.get(at).copied().unwrap_or_default());
+            samples.insert((at as u32, None), held);
+        }
+    }
+    for one in &flame.scoped {
+        let sums = samples.entry((one.node, one.scope.as_deref())).or_default();
+        *sums = [sums[0].plus(one.allocated), sums[1].plus(one.live)];
+    }
+    samples.retain(|_, held| *held != [Held::default(); 2]);
+    samples
 }
 
 struct Writer {
@@ -181,6 +209,13 @@ impl Writer {
         writer.profile.period_type = writer.profile.sample_type.last().copied();
         writer.profile.period = 1;
         writer
+    }
+
+    fn scope(&mut self, scope: &str) -> Tag {
+        Tag {
+            key: self.text("scope"),
+            text: self.text(&clean(scope.as_bytes())),
+        }
     }
 
     fn text(&mut self, text: &str) -> i64 {

@@ -1,9 +1,9 @@
 //! All that a tree can count, in one tree: what a flame graph shows.
 
-use memlog_analysis::{Moment, Name, without_outside};
+use memlog_analysis::{Moment, Name, Scopes, without_outside};
 use memlog_answers::World;
 use memlog_export::When;
-use memlog_export::flame::{Flame, Label, Metric, Node, Series};
+use memlog_export::flame::{Flame, Label, Metric, Node, Scoped, Series};
 use memlog_format::meta::Lack;
 
 use super::filter::Filter;
@@ -49,6 +49,7 @@ pub fn flame(subject: &Subject, stacks: &Stacks, labels: &mut Labels) -> Flame {
     });
     let (metrics, shown) = metrics(subject, &counts, stacks);
     Flame {
+        scoped: scoped(subject, &lines),
         names,
         nodes,
         series: series.collect(),
@@ -56,6 +57,20 @@ pub fn flame(subject: &Subject, stacks: &Stacks, labels: &mut Labels) -> Flame {
         shown,
         ..Flame::default()
     }
+}
+
+/// What ends at the places of the tree by scope.
+fn scoped(subject: &Subject, lines: &Lines) -> Vec<Scoped> {
+    let all = subject.analysis.scoped.iter();
+    let all = all.filter_map(|(scope, one)| {
+        Some(Scoped {
+            node: lines.end_of(one.stack)?.checked_sub(1)?,
+            scope: (one.scope != usize::from(Scopes::NONE)).then(|| scope.clone()),
+            allocated: one.allocated,
+            live: one.live,
+        })
+    });
+    all.collect()
 }
 
 /// Lines as the places of a tree, each one less than its line: the first line is the end of

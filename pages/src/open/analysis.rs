@@ -6,6 +6,7 @@ use memlog_analysis::{
     At, Coverage, Facts, Figures, Held, Instant, Moment, Options, Snapshots, StackTable, Summary,
     Tables, Tally, UnknownReleases,
 };
+use memlog_answers::Scoped;
 use memlog_export::When;
 use memlog_format::counter::{ALL, Counter};
 use memlog_format::event::{Alloc, Release, Usual};
@@ -74,6 +75,9 @@ pub struct Analysis {
     /// When the first and the last of what is counted came, by stack, in seconds; if that
     /// was asked for.
     pub times: Vec<(u32, Times)>,
+    /// What stacks have by scope, with stacks as the tally numbers them; if that was asked
+    /// for, and the log has scopes.
+    pub scoped: Vec<(String, Scoped)>,
     /// What was odd about it.
     pub findings: Findings,
     /// How far it was read, where that was not to the end.
@@ -215,6 +219,7 @@ impl Family<'_> {
             chosen: None,
             freed: Vec::new(),
             times: Vec::new(),
+            scoped: Vec::new(),
             findings,
             part,
         };

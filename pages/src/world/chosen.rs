@@ -5,8 +5,8 @@ use std::path::Path;
 
 use memlog_analysis::{ChosenChanges, Held, Instant, Moment, Snapshots, StackChange};
 use memlog_answers::{
-    Choice, Damaged, Of, Test, Unanswered, World, born_of, changes, held_at, held_of, released_by,
-    test_of,
+    Choice, Damaged, Of, Scoped, Test, Unanswered, World, born_of, changes, held_at, held_by_scope,
+    held_of, released_by, test_of,
 };
 use memlog_export::When;
 use memlog_format::table::StackId;
@@ -94,6 +94,8 @@ pub struct Counted<'r> {
     pub by: By,
     /// Whether it is told when they came.
     pub with_times: bool,
+    /// Whether it is told in which scopes, if the log has any.
+    pub with_scopes: bool,
 }
 
 impl<'r> From<&'r Where> for Counted<'r> {
@@ -102,6 +104,7 @@ impl<'r> From<&'r Where> for Counted<'r> {
             blocks,
             by: By::Live,
             with_times: false,
+            with_scopes: false,
         }
     }
 }
@@ -123,7 +126,11 @@ pub fn analyse(
 ) -> anyhow::Result<Analysis> {
     let chosen = when.and_then(|when| when.instant(family.own().tick_ns()));
     if reading.counted.is_told_by_events() {
-        return Ok(family.analyse_with(chosen, snapshots, watch));
+        let analysis = family.analyse_with(chosen, snapshots.clone(), watch);
+        let is_all = !reading.counted.with_scopes || analysis.tally.scopes() == 0;
+        if is_all || analysis.part.is_some() {
+            return Ok(analysis);
+        }
     }
     let is_running = crate::facts::is_running(family.own());
     let sidecar = Sidecar::of(reading.file, family, is_running);
@@ -244,6 +251,7 @@ impl Asked<'_, '_, '_> {
     ) -> Result<(), Unanswered> {
         analysis.freed = self.freed(&Choice::all())?;
         analysis.times = self.times(choice)?;
+        analysis.scoped = self.scoped(choice)?;
         let Some(filter) = filter else {
             return Ok(());
         };
@@ -276,6 +284,23 @@ impl Asked<'_, '_, '_> {
             Some((stack, (seconds(first), seconds(last))))
         });
         Ok(times.collect())
+    }
+
+    /// What stacks have by scope: at the moment, if that is what is counted.
+    fn scoped(&self, choice: &Choice) -> Result<Vec<(String, Scoped)>, Damaged> {
+        if !self.counted.with_scopes {
+            return Ok(Vec::new());
+        }
+        let at = match self.counted.by {
+            By::Live => self.at,
+            _ => self.world.moments.rss_peak,
+        };
+        let scoped = held_by_scope(self.world, choice, (at, self.end))?;
+        let scoped = scoped.into_iter().filter_map(|one| {
+            let stack = *self.stacks.get(one.stack as usize)?;
+            Some((self.world.scope(one.scope), Scoped { stack, ..one }))
+        });
+        Ok(scoped.collect())
     }
 
     fn held(&self, choice: &Choice, filter: String) -> Result<Chosen, Unanswered> {

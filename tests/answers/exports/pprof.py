@@ -69,5 +69,6 @@ for sample in map(message, profile.get(2, [])):
     ids = [place for part in sample.get(1, []) for place in numbers(part)]
     assert len(values) == len(types)
     sums = [sum + value for sum, value in zip(sums, values)]
-    stacks.append({"functions": [name for place in ids for name in places[place]], "values": values})
+    labels = {texts[one(label, 1)]: texts[one(label, 2)] for label in map(message, sample.get(3, []))}
+    stacks.append({"functions": [name for place in ids for name in places[place]], "values": values, "labels": labels})
 print(json.dumps({"types": types, "sums": sums, "stacks": stacks}))

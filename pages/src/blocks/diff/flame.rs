@@ -67,5 +67,6 @@ pub fn flame(sides: &[Taken; 2], found: Difference, filter: Option<String>) -> F
         shown: 0,
         other: Some(1),
         lacks_counts: sides.iter().any(|side| !side.knows("counts")),
+        scoped: Vec::new(),
     }
 }
