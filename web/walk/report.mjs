@@ -36,6 +36,7 @@ export async function report(browser, memlog, folder, pictures) {
   const tabs = await visit.page.locator('nav[aria-label=Screens] a').allInnerTexts();
   check(!tabs.includes('Console') && !tabs.includes('Maps'), `only what the file has the answers of is offered: ${tabs}`);
   await hostileInReport(visit, memlog, folder);
+  await scopes(visit, memlog, folder);
   same(asked, 0, 'requests of report.html');
   await visit.close();
 }
@@ -46,6 +47,17 @@ const rowsOf = (answer) => answer.rows.map((row) => ({ Site: name(row.name), Byt
 async function overview(visit, memlog) {
   const answer = await table(memlog, 'rss-peak');
   await compareTable(visit, 'The sites with most', rowsOf(answer).slice(0, 10), { Bytes: bytes(answer.bytes) });
+}
+
+/** Of a program that tells of scopes, those that held most at the peak. */
+async function scopes(visit, memlog, folder) {
+  await memlog.says('html', '-o', 'phases.html', 'phases.memlog');
+  await visit.page.goto(pathToFileURL(`${folder}/phases.html`).href);
+  await visit.settled();
+  visit.where = 'phases.html';
+  const answer = await memlog.told('table', '--by', 'scope', '--at', 'rss-peak', 'phases.memlog');
+  const rows = answer.rows.map((row) => ({ Scope: name(row.name), Bytes: bytes(row.bytes), Blocks: count(row.blocks) }));
+  await compareTable(visit, 'The scopes with most', rows);
 }
 
 async function sites(visit, memlog, moment) {

@@ -6,11 +6,15 @@ const part = (log, share) => (log.duration_seconds * share).toFixed(6);
 const COPY = encodeURIComponent('function = "copy_of"');
 
 /** Names, states and what is to be seen: selectors with the least number of them, and pictures with something in them. */
-export function screensOf({ server, threads8, kinds, cc1 }) {
+export function screensOf({ server, threads8, kinds, cc1, phases }) {
   return [
     { name: 'runs', state: '#/runs', has: { 'tbody tr': 6, 'tbody a': 6 } },
     { name: 'overview', state: `#/overview?log=${server.id}`, has: { '.heading dt': 3, '.chart canvas': 3, 'tr.leads': 3 }, drawn: ['.chart canvas'] },
     { name: 'overview-range', state: `#/overview?log=${server.id}&range=${part(server, 0.3)}..${part(server, 0.6)}`, has: { '.chip': 1, 'tr.leads': 1 }, drawn: ['.chart canvas'] },
+    { name: 'overview-scopes', state: `#/overview?log=${phases.id}`, has: { 'section[aria-label="Top scopes"] tr.leads': 5 }, drawn: ['.chart canvas'] },
+    { name: 'scopes', state: `#/sites?log=${phases.id}&by=scope`, has: { 'tr.leads': 5, 'svg.sparkline': 5 } },
+    { name: 'scope', state: `#/site?log=${phases.id}&of=scope&name=load&site=${encodeURIComponent('scope ~ "^load$"')}`, has: { 'h1.site-name': 1, '.stack li': 2 } },
+    { name: 'allocations-scopes', state: `#/allocations?log=${phases.id}&where=${encodeURIComponent('kind = custom')}`, has: { '.tall tbody tr': 20 } },
     { name: 'sites', state: `#/sites?log=${cc1.id}`, has: { 'tr.leads': 20, 'tfoot td': 8 } },
     { name: 'stacks', state: `#/sites?log=${cc1.id}&by=stack`, has: { 'tbody tr': 50, 'tbody details': 20 } },
     { name: 'flame', state: `#/flame?log=${cc1.id}`, has: { '.crumbs button': 1 }, drawn: ['.flame canvas'] },

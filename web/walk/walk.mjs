@@ -27,7 +27,7 @@ if (given.keep) mkdirSync(given.keep, { recursive: true });
 
 const memlog = new Memlog(given.memlog, given.logs);
 const browser = await launch(given.chromium);
-const server = await memlog.serve('server.memlog', 'threads8.memlog', 'kinds.memlog', 'gcc', 'hostile.memlog', 'many.memlog');
+const server = await memlog.serve('server.memlog', 'threads8.memlog', 'kinds.memlog', 'gcc', 'hostile.memlog', 'many.memlog', 'phases.memlog');
 const seen = new Set();
 
 /** By the name of the program. Most is known of a log when it is open. */

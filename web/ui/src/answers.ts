@@ -51,6 +51,8 @@ export interface Stats {
   total_bytes: number;
   lost_events: number;
   threads: number;
+  /** Empty if the program told of no scope; not there in a table of an older memlog. */
+  rss_peak_live_by_scope?: { scope: string; bytes: number; blocks: number }[];
 }
 
 export interface Summary {
@@ -113,6 +115,7 @@ export interface Block {
   freed_seconds: number | null;
   lifetime_seconds: number;
   thread: string;
+  scope: string;
   freed_by: string | null;
   kind: string;
   temporary: boolean;

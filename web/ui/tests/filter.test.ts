@@ -31,6 +31,8 @@ test('rows as filters', () => {
   expect(rowFilter('size', '8,032', null)).toBe('size = 8032');
   expect(rowFilter('line', '/a/b.c:12', null)).toBe('file = "/a/b.c" and line = 12');
   expect(rowFilter('line', 'xmalloc', null)).toBe('function = "xmalloc"');
+  expect(rowFilter('scope', 'load/parse (1)', null)).toBe('scope ~ "^load/parse \\(1\\)$"');
+  expect(rowFilter('scope', '(no scope)', null)).toBe('scope = "(no scope)"');
   expect(rowFilter('module', '(unknown)', null)).toBeNull();
   expect(rowFilter('type', 'int', null)).toBeNull();
 });

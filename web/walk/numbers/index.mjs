@@ -5,9 +5,12 @@ import { names } from './names.mjs';
 import * as rest from './rest.mjs';
 import * as sites from './sites.mjs';
 
+const BY_SCOPE = [['scope', 'rss-peak', ''], ['scope', null, 'scope = "load"'], ['kind', 'end', '']];
+
 export async function numbers(visit, memlog, logs) {
-  const { server, threads8, kinds, cc1 } = logs;
+  const { server, threads8, kinds, cc1, phases } = logs;
   for (const log of [server, cc1]) await sites.sites(visit, memlog, log);
+  await sites.sites(visit, memlog, phases, BY_SCOPE);
   for (const log of [kinds, cc1]) await sites.temporary(visit, memlog, log);
   await sites.leaks(visit, memlog, server);
   await sites.leaks(visit, memlog, kinds, 'size >= 50');

@@ -34,8 +34,8 @@ export function only(row, ...labels) {
 
 const sumOf = (answer, key) => answer.rows.reduce((sum, row) => sum + row[key], 0);
 
-export async function sites(visit, memlog, log) {
-  for (const [by, moment, filter] of SITES) {
+export async function sites(visit, memlog, log, asked = SITES) {
+  for (const [by, moment, filter] of asked) {
     const top = by === 'stack' ? '200' : '1000';
     const answer = await memlog.told('table', '--curve', '--by', by, ...at(moment), ...where(filter), '--top', top, log.file);
     await visit.open(`#/sites?${asHash({ log: log.id, at: moment ?? 'run', where: filter, by: by === 'function' ? '' : by })}`);

@@ -16,7 +16,7 @@ export function topOf(by: string): number {
 
 export const GROUPINGS: [string, string][] = [
   ['function', 'function'], ['line', 'source line'], ['file', 'source file'], ['module', 'module'], ['stack', 'stack'],
-  ['type', 'type'], ['size', 'size'], ['thread', 'thread'], ['kind', 'allocator function'], ['alignment', 'alignment'],
+  ['type', 'type'], ['size', 'size'], ['thread', 'thread'], ['scope', 'scope'], ['kind', 'allocator function'], ['alignment', 'alignment'],
   ['static-init', 'static initialiser'], ['freed-by', 'freeing thread'], ['freed-function', 'freeing function'],
   ['freed-line', 'freeing line'],
 ];

@@ -71,6 +71,8 @@ export const TABS: Tab[] = [
       text('Allocated by', 'thread =', 'worker-3'),
       text('Freed by', 'freed-by =', 'main'),
       text('Freed by any other than', 'freed-by !=', 'main'),
+      text('In the scope, or one within it', 'scope =', 'load'),
+      flag('In no scope', 'scope = "(no scope)"'),
     ],
   },
   {

@@ -46,6 +46,7 @@ export const RANGE_WORDS: Record<RangeAs, string> = {
 
 /** What a row of a table stands for, as a filter; null where the language has no word for it. */
 export function rowFilter(by: string, name: string, stackNumbers: number[] | null): string | null {
+  if (by === 'scope') return scopeFilter(name);
   if (name.startsWith('(') && name.endsWith(')')) return null;
   switch (by) {
     case 'stack':
@@ -71,6 +72,11 @@ export function rowFilter(by: string, name: string, stackNumbers: number[] | nul
     default:
       return null;
   }
+}
+
+/** The scope itself, without those within it. What stands for none is in brackets, and has a name like any other. */
+function scopeFilter(name: string): string {
+  return name.startsWith('(') ? `scope = ${quoted(name)}` : `scope ~ ${quoted(`^${escapedRegex(name)}$`)}`;
 }
 
 function threadFilter(field: string, name: string): string | null {
