@@ -3,7 +3,8 @@
 use memlog_format::api::{Api, NAMES, TOLD};
 use memlog_format::chunk::{CHUNK_SIZE, checksum};
 use memlog_format::counter::{ALL, AREA_AT, AREA_COUNT, AREA_END, Counter};
-use memlog_format::event::predicted_usable;
+use memlog_format::event::{Alloc, Deltas, Event, Release, predicted_usable};
+use memlog_format::ext::Ext;
 use memlog_format::order::{CELL_BITS, CELLS, cell};
 use memlog_format::table::{
     CODES_PER_CHUNK, Code, FIRST_CODE, FIRST_NODE, NODES_PER_CHUNK, StackId, id_of,

@@ -43,5 +43,5 @@ async function built(visit, memlog, log) {
   same(await page.inputValue('#filter'), 'scope = "load"', 'what the builder writes');
   const answer = await memlog.told('table', '--list', '--where', 'scope = "load"', '--top', '500', log.file);
   check(answer.blocks === 800, `${answer.blocks} blocks of load and what is within it`);
-  await compareTable(visit, 'Single blocks', answer.list.map((row) => ({ Bytes: bytes(row.bytes), Scope: name(row.scope), With: name(row.kind) })));
+  await compareTable(visit, 'Single blocks', answer.list.slice(0, 20).map((row) => ({ Bytes: bytes(row.bytes), Scope: name(row.scope), With: name(row.kind) })));
 }

@@ -1,12 +1,14 @@
 // A program that tells of the scopes that it is in, and of blocks of an allocator of its own. It prints nothing.
 #include "../../../include/memlog.h"
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static void *volatile kept[4000];
 static int count;
 
-__attribute__((noinline)) static void keep(size_t size) { kept[count++] = malloc(size); }
+/* All of it is touched, so that resident memory is largest at the end. */
+__attribute__((noinline)) static void keep(size_t size) { kept[count++] = memset(malloc(size), 1, size); }
 
 static void keep_many(int blocks, size_t size)
 {
@@ -38,6 +40,9 @@ int main(void)
     memlog_scope_begin("arena");
     use_arena();
     memlog_scope_end();
+    keep(8 << 20);
     keep_many(50, 700);
+    keep(100 << 10);
+    keep(100 << 10);
     return 0;
 }
