@@ -43,9 +43,10 @@ pub struct Args {
     /// So many senders at once
     #[arg(long, value_name = "N", default_value = "256", value_parser = clap::value_parser!(u16).range(1..))]
     max_senders: u16,
-    /// Answer senders that look for a receiver by UDP [default: 0.0.0.0:43512]
-    #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0.0.0.0:43512")]
-    discover: Option<SocketAddr>,
+    /// Answer senders that look for a receiver by UDP, at port 43512: of all networks, or of
+    /// this machine if others cannot connect anyway; or at an address
+    #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, require_equals = true)]
+    discover: Option<Option<SocketAddr>>,
     /// Say nothing of single logs
     #[arg(short, long)]
     quiet: bool,
@@ -106,7 +107,8 @@ fn by_pipes(gatherer: &Gatherer) -> anyhow::Result<ExitCode> {
     let own = |fd: std::os::fd::BorrowedFd| fd.try_clone_to_owned();
     let (input, output): (OwnedFd, OwnedFd) =
         (own(io::stdin().as_fd())?, own(io::stdout().as_fd())?);
-    gatherer.serve_pipes(input, output).map_err(|error| {
+    let served = gatherer.serve_pipes(input, output, &Secured::Otherwise);
+    served.map_err(|error| {
         Advice::error(
             format!("standard input has no sender: {error}"),
             "memlog stream --ssh HOST FILE starts this command by itself",
@@ -144,6 +146,7 @@ fn by_network(args: &Args, gatherer: Gatherer) -> anyhow::Result<ExitCode> {
     let at = listener.local_addr()?;
     let answering = args
         .discover
+        .map(|asked| asked.unwrap_or_else(|| DiscoveryListener::place(at)))
         .map(|asked| discover(asked, at.port(), &ends))
         .transpose()?;
     begin(args, at);

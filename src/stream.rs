@@ -42,14 +42,17 @@ pub struct Args {
     /// Start memlog gather on this host, by ssh, and send the logs through that
     #[arg(long, value_name = "HOST", conflicts_with_all = ["secret", "announce"])]
     ssh: Option<OsString>,
+    /// Say this to ssh, as its -o: Port=2222, IdentityFile=KEY; several times if needed
+    #[arg(long, value_name = "NAME=VALUE", requires = "ssh")]
+    ssh_option: Vec<OsString>,
     /// The folder there
     #[arg(long, value_name = "DIR", requires = "ssh")]
     dir: Option<OsString>,
     /// What memlog is called there [default: memlog]
     #[arg(long, value_name = "PATH", requires = "ssh")]
     memlog: Option<OsString>,
-    /// Look for a receiver by UDP, in the own network or at an address, that was started with
-    /// --discover [default: 255.255.255.255:43512]
+    /// Look for a receiver by UDP that was started with --discover: in the own networks, or
+    /// without --secret on this machine; or at an address
     #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, require_equals = true)]
     announce: Option<Option<SocketAddr>>,
     /// Send logs of processes too that those of the named logs start, if they are in the same
@@ -92,12 +95,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 fn way(args: &Args) -> anyhow::Result<(Vec<OsString>, Connect)> {
     let mut names = args.words.clone();
     if let Some(host) = &args.ssh {
-        let ssh = Ssh::to(host, args.dir.as_deref(), args.memlog.as_deref())?;
+        let (dir, memlog) = (args.dir.as_deref(), args.memlog.as_deref());
+        let ssh = Ssh::to(host, &args.ssh_option, dir, memlog)?;
         return Ok((names, Connect::Program(Box::new(ssh))));
     }
     let secret = args.secret.as_deref().map(secret).transpose()?;
     if let Some(at) = args.announce {
-        let announcer = Announcer::of(at.unwrap_or_else(Announcer::everybody));
+        let announcer = Announcer::of(at);
         return Ok((names, Connect::announced(announcer, secret.as_ref())?));
     }
     const WHERE: &str = "memlog stream FILE HOST:PORT; memlog gather says its HOST:PORT";
@@ -168,6 +172,7 @@ fn say(told: &Told, is_quiet: bool) {
         Told::Lost(why) => {
             return memlog_pages::tell_note(&format!("no receiver: {why}; trying again"));
         }
+        Told::Hopeless(why) => return memlog_pages::tell_note(&format!("no receiver: {why}")),
         Told::Refused(path, why) => {
             let why = memlog_pages::clean(why.as_bytes());
             return memlog_pages::tell_note(&format!("{} is not sent: {why}", shown(*path)));

@@ -34,4 +34,4 @@ pub use discover::{Announcer, Listener as DiscoveryListener};
 pub use look::{About, about};
 pub use receiver::{Gatherer, Limits, Notice, Tell, Totals};
 pub use secret::{Secret, new_secret};
-pub use sender::{Connect, Pace, Program, Sender, Sent, Source, Told};
+pub use sender::{Connect, Ended, Pace, Program, Sender, Sent, Source, Told};

@@ -1,33 +1,54 @@
 //! The way by ssh: it starts `memlog gather --stdio` on the other machine. Who may do that,
-//! and what others on the way see, is ssh's affair.
+//! and what others on the way see, is ssh's affair. What ssh says goes to stderr as it is.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::process::{Child, Command, Stdio};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use memlog_export::word;
 use memlog_pages::{Advice, shown};
-use memlog_remote::Program;
+use memlog_remote::{Ended, Program};
 
 use super::text;
 
 /// What a program has until it is killed that should have ended with its input.
 const END: Duration = Duration::from_secs(2);
 
+/// For ssh before anything else: no terminal, which would change what goes through, and
+/// nothing lent to the other machine but this pipe.
+const BEFORE: [&str; 7] = [
+    "-T",
+    "-a",
+    "-x",
+    "-o",
+    "ClearAllForwardings=yes",
+    // Nobody is there to be asked.
+    "-o",
+    "BatchMode=yes",
+];
+/// What the user may want otherwise: of two, ssh takes the first.
+const BEHIND: [&str; 2] = ["-o", "ServerAliveInterval=15"];
+
 /// ssh to a host.
 pub struct Ssh {
     host: OsString,
+    /// For ssh, as behind its `-o`.
+    options: Vec<OsString>,
+    /// What memlog is called there.
+    memlog: String,
     /// What the shell there is told.
     line: String,
     child: Option<Child>,
 }
 
 impl Ssh {
-    /// To a host, a folder there, and what memlog is called there.
+    /// To a host, with options; a folder there, and what memlog is called there.
     pub fn to(
         host: &OsStr,
+        options: &[OsString],
         folder: Option<&OsStr>,
         memlog: Option<&OsStr>,
     ) -> anyhow::Result<Self> {
@@ -44,9 +65,30 @@ impl Ssh {
         }
         Ok(Self {
             host: host.to_owned(),
+            options: options.to_vec(),
+            memlog: memlog.to_owned(),
             line,
             child: None,
         })
+    }
+
+    /// Why nobody answers, by how ssh ended: it hands the shell's code on.
+    fn explained(&self, status: ExitStatus) -> Option<Ended> {
+        let memlog = shown(&self.memlog);
+        let (why, is_final) = match status.code()? {
+            0 => return None,
+            126 => (format!("{memlog} cannot be run there"), true),
+            127 => (
+                format!("the shell there finds no {memlog}: --memlog PATH says where it is"),
+                true,
+            ),
+            255 => (
+                "ssh could not connect, or the connection broke".to_owned(),
+                false,
+            ),
+            code => (format!("{memlog} gather there ended with {code}"), false),
+        };
+        Some(Ended { why, is_final })
     }
 }
 
@@ -55,16 +97,17 @@ impl Program for Ssh {
         self.end();
         let program = "ssh";
         let mut command = Command::new(program);
-        // No terminal: it would change what goes through. Nobody is there to be asked.
-        command.args([
-            "-T",
-            "-o",
-            "BatchMode=yes",
-            "-o",
-            "ServerAliveInterval=15",
-            "--",
-        ]);
-        command.arg(&self.host).arg(&self.line);
+        command.args(BEFORE);
+        for option in &self.options {
+            command.arg("-o").arg(option);
+        }
+        command
+            .args(BEHIND)
+            .arg("--")
+            .arg(&self.host)
+            .arg(&self.line);
+        // Ctrl-C in a terminal is for memlog alone, which then sends what is new.
+        command.process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command
             .spawn()
@@ -77,20 +120,20 @@ impl Program for Ssh {
         }
     }
 
-    fn end(&mut self) {
-        let Some(mut child) = self.child.take() else {
-            return;
-        };
+    fn end(&mut self) -> Option<Ended> {
+        let mut child = self.child.take()?;
         // Its input is closed by now: it ends by itself, if it can.
         let begun = Instant::now();
         while begun.elapsed() < END {
-            if !matches!(child.try_wait(), Ok(None)) {
-                return;
+            match child.try_wait() {
+                Ok(None) => std::thread::sleep(END / 100),
+                Ok(Some(status)) => return self.explained(status),
+                Err(_) => return None,
             }
-            std::thread::sleep(END / 100);
         }
         let _ = child.kill();
         let _ = child.wait();
+        None
     }
 
     fn told(&self) -> String {

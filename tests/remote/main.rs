@@ -4,7 +4,9 @@
 //!
 //! * [`ends`]: a receiver and senders of a test's own; programs that grow
 //! * [`whole`]: logs of many shapes, and many at once
-//! * [`ways`]: secrets, ssh, discovery, processes and folders
+//! * [`ways`]: secrets, processes and folders; discovery within one machine
+//! * [`ssh`]: a real sshd, and what goes wrong with it
+//! * [`networks`]: discovery between machines
 //! * [`killed`]: each side, at random moments
 //! * [`between`]: a proxy that cuts, delays and garbles
 //! * [`hostile`]: senders and receivers that are none
@@ -20,7 +22,9 @@ mod hostile;
 mod killed;
 mod limits;
 mod live;
+mod networks;
 #[path = "../sites/mod.rs"]
 mod sites;
+mod ssh;
 mod ways;
 mod whole;

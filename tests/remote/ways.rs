@@ -1,4 +1,4 @@
-//! Secrets, ssh, discovery; processes and folders.
+//! Secrets; ssh as it is asked; discovery within one machine; processes and folders.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -202,7 +202,7 @@ int main(int argc, char **argv) {
 }
 "#;
 
-fn pid_of(folder: &Folder, log: &Path) -> String {
+pub fn pid_of(folder: &Folder, log: &Path) -> String {
     let list = folder.says(&[
         "info".as_ref(),
         "--list".as_ref(),

@@ -150,9 +150,14 @@ impl Gatherer {
     }
 
     /// Serves one sender over two pipes until it is gone.
-    pub fn serve_pipes(&self, input: OwnedFd, output: OwnedFd) -> io::Result<()> {
+    pub fn serve_pipes(
+        &self,
+        input: OwnedFd,
+        output: OwnedFd,
+        secured: &Secured,
+    ) -> io::Result<()> {
         let line = Line::of(input, output)?;
-        let channel = Channel::accepted(line, &Secured::Otherwise)?;
+        let channel = Channel::accepted(line, secured)?;
         let served = self.serve(channel, "ssh", Closer::None);
         served.map_err(|over| match over {
             Over::Gone => io::ErrorKind::UnexpectedEof.into(),

@@ -1,16 +1,20 @@
 //! Ways to a receiver.
 
-use std::io;
+use std::io::{
+    self,
+    ErrorKind::{BrokenPipe, ConnectionReset, InvalidData, UnexpectedEof},
+};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustix::net::sockopt::{set_socket_keepalive, set_tcp_nodelay};
 use rustls::ClientConfig;
 
 use crate::channel::Channel;
 use crate::discover::Announcer;
-use crate::limits::HANDSHAKE;
+use crate::limits::{HANDSHAKE, SILENCE};
 use crate::line::Line;
 use crate::secret::Secret;
 use crate::tls;
@@ -39,10 +43,19 @@ pub enum Connect {
 pub trait Program {
     /// Starts it: what it reads from, and what it writes to.
     fn start(&mut self) -> io::Result<(OwnedFd, OwnedFd)>;
-    /// It is not needed any more.
-    fn end(&mut self);
+    /// It is not needed any more. What explains why nobody answered, if that is known.
+    fn end(&mut self) -> Option<Ended>;
     /// How it is told.
     fn told(&self) -> String;
+}
+
+/// How a program ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Why nobody answered.
+    pub why: String,
+    /// It will not be otherwise the next time.
+    pub is_final: bool,
 }
 
 impl Connect {
@@ -63,7 +76,7 @@ impl Connect {
     pub(super) fn told(&self) -> String {
         match self {
             Self::Address { to, .. } => to.clone(),
-            Self::Announced { announcer, .. } => announcer.told(),
+            Self::Announced { announcer, keys } => announcer.told(keys.is_none()),
             Self::Program(program) => program.told(),
         }
     }
@@ -72,8 +85,7 @@ impl Connect {
         match self {
             Self::Address { to, keys } => over_tcp(&**to, keys.as_ref()),
             Self::Announced { announcer, keys } => {
-                let to = announcer.find(keys.is_none())?;
-                over_tcp(to, keys.as_ref())
+                announcer.find(keys.is_none(), |to| over_tcp(to, keys.as_ref()))
             }
             Self::Program(program) => {
                 let (into, out) = program.start()?;
@@ -82,10 +94,37 @@ impl Connect {
         }
     }
 
-    /// The connection broke.
-    pub(super) fn lose(&mut self) {
+    /// How long the other end's greeting may take. A program connects first, maybe over some
+    /// machines in between.
+    pub(super) fn patience(&self) -> Duration {
+        match self {
+            Self::Program(_) => SILENCE,
+            Self::Address { .. } | Self::Announced { .. } => HANDSHAKE,
+        }
+    }
+
+    /// It is not needed any more.
+    pub(super) fn end(&mut self) {
         if let Self::Program(program) = self {
             program.end();
+        }
+    }
+
+    /// Nobody answers, or nobody does any more: why.
+    pub(super) fn lose(&mut self, error: &io::Error) -> Ended {
+        let ended = match self {
+            Self::Program(program) => program.end(),
+            Self::Address { .. } | Self::Announced { .. } => None,
+        };
+        let is_program = matches!(self, Self::Program(_));
+        let (why, is_final) = (error.to_string(), false);
+        match (error.kind(), ended) {
+            (UnexpectedEof | BrokenPipe | ConnectionReset, Some(ended)) => ended,
+            (InvalidData, _) if is_program => Ended {
+                why: format!("{why}; does a start-up file of the shell there print something?"),
+                is_final,
+            },
+            _ => Ended { why, is_final },
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::secret::random;
 pub use crate::sync::Pace;
 use crate::sync::{Stop, Turn};
 use crate::wire::{Answer, Ask, SenderId, VERSION, wrong};
-pub use connect::{Connect, Program};
+pub use connect::{Connect, Ended, Program};
 use log::Log;
 
 /// How long one waits for the receiver after its first failure, and at most.
@@ -61,6 +61,8 @@ pub enum Told<'a> {
     Connected(&'a str),
     /// There is none now.
     Lost(&'a str),
+    /// There never was one, and trying again will not help.
+    Hopeless(&'a str),
     /// A log is sent, under this name.
     Began(&'a Path, &'a str),
     /// All of it is there.
@@ -87,6 +89,18 @@ pub struct Sender {
     wait: Duration,
     /// Whether it was told that there is none.
     is_lost: bool,
+    /// Whether there ever was one, or none can be.
+    hope: Hope,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hope {
+    /// Nobody answered yet.
+    New,
+    /// Somebody did: he may come back.
+    Known,
+    /// What was tried cannot work.
+    None,
 }
 
 /// What it came to.
@@ -127,6 +141,7 @@ impl Sender {
             spare: vec![0; CHUNK_SIZE],
             wait: FIRST_WAIT,
             is_lost: false,
+            hope: Hope::New,
         })
     }
 
@@ -152,7 +167,8 @@ impl Sender {
             let step;
             (link, step) = self.look(link, source, is_last, tell);
             let is_up = matches!(link, Link::Up(_));
-            if is_last && !step.has_more || self.is_over(source, is_up, &mut alone) {
+            let is_over = self.hope == Hope::None || self.is_over(source, is_up, &mut alone);
+            if is_last && !step.has_more || is_over {
                 break;
             }
             if !step.has_more {
@@ -186,7 +202,6 @@ impl Sender {
             Ok(step) => (Link::Up(channel), step),
             Err(error) => {
                 self.logs.iter_mut().for_each(Log::lose);
-                self.connect.lose();
                 (self.lost(&error, tell), Turn::default())
             }
         }
@@ -238,12 +253,14 @@ impl Sender {
             Link::Down(again) if Instant::now() >= again => {}
             link => return link,
         }
+        let patience = self.connect.patience();
         let greeted = self.connect.connect().and_then(|mut channel| {
-            greet(&mut channel, self.id, &self.host)?;
+            greet(&mut channel, self.id, &self.host, patience)?;
             Ok(channel)
         });
         match greeted {
             Ok(channel) => {
+                self.hope = Hope::Known;
                 tell(Told::Connected(&self.connect.told()));
                 Link::Up(Box::new(channel))
             }
@@ -254,8 +271,13 @@ impl Sender {
     /// There is no receiver, or none that answers: it is looked for again, less and less
     /// often. That is told once.
     fn lost(&mut self, error: &io::Error, tell: &mut dyn FnMut(Told)) -> Link {
-        if !std::mem::replace(&mut self.is_lost, true) {
-            tell(Told::Lost(&format!("{}: {error}", self.connect.told())));
+        let Ended { why, is_final } = self.connect.lose(error);
+        let why = format!("{}: {why}", self.connect.told());
+        if is_final && self.hope == Hope::New {
+            self.hope = Hope::None;
+            tell(Told::Hopeless(&why));
+        } else if !std::mem::replace(&mut self.is_lost, true) {
+            tell(Told::Lost(&why));
         }
         let again = Instant::now() + self.wait;
         self.wait = (self.wait * 2).min(LONGEST_WAIT);
@@ -308,7 +330,7 @@ impl Sender {
                 let _ = log.leave(&mut channel);
             }
         }
-        self.connect.lose();
+        self.connect.end();
         let count = |is: fn(&Log) -> bool| self.logs.iter().filter(|log| is(log)).count();
         Sent {
             complete: count(Log::is_complete),
@@ -330,14 +352,19 @@ fn rest(is_new: bool, took: Duration, ends: &AtomicBool) {
     }
 }
 
-fn greet(channel: &mut Channel, sender: SenderId, host: &[u8]) -> io::Result<()> {
+fn greet(
+    channel: &mut Channel,
+    sender: SenderId,
+    host: &[u8],
+    patience: Duration,
+) -> io::Result<()> {
     let version = VERSION;
     channel.ask(&Ask::Hello {
         version,
         sender,
         host,
     })?;
-    let frame = channel.receive(crate::limits::HANDSHAKE)?;
+    let frame = channel.receive(patience)?;
     match frame.answer()? {
         Answer::Hello { version: VERSION } => Ok(()),
         Answer::Hello { version } => Err(io::Error::other(format!(
