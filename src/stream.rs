@@ -65,7 +65,8 @@ pub struct Args {
     /// Send no more than so much a second, such as 2M; below 16K means 16K
     #[arg(long, value_name = "SIZE", value_parser = bytes_of)]
     rate: Option<u64>,
-    /// When the programs have ended and the receiver is away, try for so many seconds more
+    /// When the programs have ended and the receiver is away or takes no more, try for so many
+    /// seconds
     #[arg(long, value_name = "SECONDS", default_value = "600")]
     give_up_after: u64,
     /// Say nothing but what is wrong

@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::sites::Folder;
@@ -28,6 +29,7 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 pub struct Process {
     pub child: Child,
     said: Arc<Mutex<String>>,
+    readers: Vec<JoinHandle<()>>,
 }
 
 impl Process {
@@ -43,7 +45,8 @@ impl Process {
             .stderr
             .take()
             .map(|err| Box::new(err) as Box<dyn std::io::Read + Send>);
-        for pipe in [out, err].into_iter().flatten() {
+        let pipes = [out, err].into_iter().flatten();
+        let read = |pipe| {
             let said = Arc::clone(&said);
             std::thread::spawn(move || {
                 for line in BufReader::new(pipe).lines().map_while(Result::ok) {
@@ -51,9 +54,14 @@ impl Process {
                     said.push_str(&line);
                     said.push('\n');
                 }
-            });
+            })
+        };
+        let readers = pipes.map(read).collect();
+        Self {
+            child,
+            said,
+            readers,
         }
-        Self { child, said }
     }
 
     pub fn said(&self) -> String {
@@ -75,12 +83,15 @@ impl Process {
         assert!(sent.expect("kill").success());
     }
 
-    /// Its exit code, once it has ended.
+    /// Its exit code, once it has ended and all that it said was read.
     #[track_caller]
     pub fn ends(&mut self) -> Option<i32> {
         let begun = Instant::now();
         loop {
-            if let Some(status) = self.child.try_wait().expect("a status") {
+            let is_read = self.readers.iter().all(JoinHandle::is_finished);
+            if let Some(status) = self.child.try_wait().expect("a status")
+                && is_read
+            {
                 return status.code();
             }
             assert!(begun.elapsed() < SOON, "it does not end: {}", self.said());

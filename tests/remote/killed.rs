@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::ends::{Gather, grows, record, record_with, same};
+use crate::ends::{Gather, Process, grows, record, record_with, same, until};
 use crate::sites::{Folder, said};
 
 /// A number that nobody foresees, which is told.
@@ -46,14 +46,28 @@ fn kill(name: &str, options: &[&str], kills_sender: bool, kills_receiver: bool) 
     let mut recorded = record_with(&folder, options, &log, &program, &["6", "200000", "3000"]);
     let mut stream = gather.stream(&folder, &[&log]);
     let gathered = folder.path("gathered/kept.memlog");
-    for number in 0..kills() {
+    let (mut at_work, kills) = (0, kills());
+    for number in 0..kills {
+        // Every other time it is surely at work, else it may be just beginning.
+        let is_sending = |stream: &Process| stream.said().contains(" goes there as ");
+        let is_taking = |gather: &Gather| {
+            let said = gather.process.said();
+            said.contains(" begins: ") || said.contains(" goes on at ")
+        };
+        if number % 2 == 0 {
+            until("both work", || is_sending(&stream) && is_taking(&gather));
+        }
         std::thread::sleep(Duration::from_millis(random.below(400)));
         if kills_sender {
+            at_work += u64::from(is_sending(&stream));
             stream.kill();
             stream = gather.stream(&folder, &[&log]);
         }
-        std::thread::sleep(Duration::from_millis(random.below(100)));
+        if kills_sender && kills_receiver {
+            std::thread::sleep(Duration::from_millis(random.below(100)));
+        }
         if kills_receiver {
+            at_work += u64::from(is_taking(&gather));
             gather.again(&folder);
         }
         // It is a log whoever died when.
@@ -63,6 +77,9 @@ fn kill(name: &str, options: &[&str], kills_sender: bool, kills_receiver: bool) 
             assert!(output.status.success(), "{}", said(&output));
         }
     }
+    let all = kills * (u64::from(kills_sender) + u64::from(kills_receiver));
+    println!("{name}: {all} kills, {at_work} of them while the log was sent");
+    assert!(at_work >= kills / 2);
     recorded.signal("TERM");
     recorded.ends();
     let code = stream.ends();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::ends::{Gather, Process, grows, memlog, record, same};
+use crate::ends::{Gather, Process, grows, memlog, record, same, until};
 use crate::sites::Folder;
 use crate::sites::disk::Disk;
 
@@ -15,7 +15,9 @@ fn a_bound_is_kept_and_told() {
     let log = folder.path("a.memlog");
     record(&folder, &log, &program, &["4", "2000", "100"]).ends();
     assert!(fs::metadata(&log).expect("a log").len() > 2 << 20);
-    let mut stream = gather.stream(&folder, &[&log]);
+    // Not for long: nothing makes room.
+    let patient = ["--give-up-after=1".as_ref(), log.as_os_str()];
+    let mut stream = gather.stream(&folder, &patient);
     assert_eq!(stream.ends(), Some(2), "{}", stream.said());
     assert!(
         stream.said().contains("--max-bytes allows 1048576"),
@@ -52,13 +54,17 @@ fn a_full_disk_is_told_and_what_is_there_goes_on() {
     };
     let program = grows(&folder);
     let log = folder.path("a.memlog");
-    let mut recorded = record(&folder, &log, &program, &["4", "4000", "100"]);
+    let mut recorded = record(&folder, &log, &program, &["4", "2000", "100"]);
     let gather = Gather::start(&folder, &["--keep-free=0"]);
-    let mut stream = gather.stream(&folder, &[&log]);
+    let patient = ["--give-up-after=3".as_ref(), log.as_os_str()];
+    let mut stream = gather.stream(&folder, &patient);
     stream.says("a.memlog is not sent: ");
     gather.process.says("a.memlog from ");
     assert_eq!(recorded.ends(), Some(0));
     // It was offered some more times.
+    until("another offer", || {
+        gather.process.said().matches(" is not taken: ").count() > 1
+    });
     assert_eq!(stream.ends(), Some(2), "{}", stream.said());
     folder.says(&["report", "gathered/a.memlog"]);
     drop(gather);
@@ -70,7 +76,7 @@ fn the_pace_is_kept() {
     let folder = Folder::new("remote-pace");
     let program = grows(&folder);
     let log = folder.path("a.memlog");
-    record(&folder, &log, &program, &["4", "1500", "100"]).ends();
+    record(&folder, &log, &program, &["4", "700", "100"]).ends();
     let bytes = fs::metadata(&log).expect("a log").len();
     let gather = Gather::start(&folder, &[]);
     let begun = Instant::now();

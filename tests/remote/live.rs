@@ -1,7 +1,6 @@
 //! What commands and the server say while it grows.
 
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -10,31 +9,38 @@ use crate::sites::{Folder, said};
 
 #[test]
 fn it_can_be_read_at_each_moment() {
-    read_at_each_moment("remote-live", &[], 5);
+    read_at_each_moment("remote-live", &[]);
 }
 
 /// Its newest chunks are written anew in other places.
 #[test]
 fn one_that_is_culled_can_be_read_at_each_moment() {
-    read_at_each_moment("remote-live-culled", &["--cull=10ms"], 5);
+    read_at_each_moment("remote-live-culled", &["--cull=10ms"]);
 }
 
-fn read_at_each_moment(name: &str, options: &[&str], seconds: u64) {
+fn read_at_each_moment(name: &str, options: &[&str]) {
     let folder = Folder::new(name);
     let program = grows(&folder);
     let log = folder.path("live.memlog");
     let gather = Gather::start(&folder, &[]);
-    let words = ["8", "6000", "200"];
+    let words = ["8", "200000", "2000"];
     let mut recorded = record_with(&folder, options, &log, &program, &words);
     let mut stream = gather.stream(&folder, &[&log]);
     gather.process.says("live.memlog begins");
-    let (begun, mut reads, mut last) = (Instant::now(), 0, 0);
-    while begun.elapsed() < Duration::from_secs(seconds) {
+    let (mut reads, mut steps, mut last) = (0, 0, 0);
+    while reads < 12 || steps < 6 {
         let stats = folder.stats("gathered/live.memlog".as_ref());
         assert!(!stats.is("is_whole") || stats.value("is_whole").is_null());
         let count = stats.number("allocations");
         assert!(count >= last, "{count} after {last}");
         assert_eq!(stats.number("lost_events"), 0);
+        assert_eq!(
+            stats.number("findings_count"),
+            0,
+            "{}",
+            stats.value("findings")
+        );
+        steps += u32::from(count > last);
         last = count;
         for words in [
             &["report", "gathered/live.memlog"][..],
@@ -47,12 +53,44 @@ fn read_at_each_moment(name: &str, options: &[&str], seconds: u64) {
             assert!(is_good, "{words:?}: {told} {shown} {}", info());
         }
         reads += 1;
+        assert!(reads < 1000, "it does not grow");
     }
-    assert!(reads > 0 && last > 0, "{reads} reads");
-    assert_eq!(recorded.ends(), Some(0));
+    recorded.signal("TERM");
+    assert_eq!(recorded.ends(), Some(0), "{}", recorded.said());
     assert_eq!(stream.ends(), Some(0), "{}", stream.said());
     same(&log, &folder.path("gathered/live.memlog"));
     folder.holds_whole(&folder.path("gathered/live.memlog"));
+}
+
+/// A long log of which nothing is there yet, over a slow network: whoever reads it meanwhile
+/// is told that it is not all.
+#[test]
+fn what_is_not_there_yet_is_told() {
+    let folder = Folder::new("remote-behind");
+    let program = grows(&folder);
+    let log = folder.path("long.memlog");
+    record(&folder, &log, &program, &["4", "1000", "100"]).ends();
+    let rate = std::fs::metadata(&log).expect("a log").len() / 2;
+    let gather = Gather::start(&folder, &[]);
+    let rate = format!("--rate={rate}");
+    let mut stream = gather.stream(&folder, &[rate.as_ref(), log.as_os_str()]);
+    gather.process.says("long.memlog begins");
+    let (mut told, mut last) = (0, 0);
+    while stream.child.try_wait().expect("a status").is_none() {
+        folder.says(&["report", "gathered/long.memlog"]);
+        let stats = folder.stats("gathered/long.memlog".as_ref());
+        let findings = stats.value("findings").to_string();
+        let is_cut = findings.contains("events at its end are missing");
+        let count = stats.number("findings_count");
+        assert_eq!(count, u64::from(is_cut), "{findings}");
+        told += u32::from(is_cut);
+        assert!(stats.number("allocations") >= last);
+        last = stats.number("allocations");
+    }
+    assert!(told > 0);
+    assert_eq!(stream.ends(), Some(0), "{}", stream.said());
+    same(&log, &folder.path("gathered/long.memlog"));
+    folder.holds_whole(&folder.path("gathered/long.memlog"));
 }
 
 /// A page of the server, by its API.

@@ -40,11 +40,11 @@ fn logs_of_the_same_name_have_files_of_their_own() {
     let folder = Folder::new("remote-alike");
     let program = grows(&folder);
     let gather = Gather::start(&folder, &[]);
-    for place in ["a", "b", "c"] {
-        let log = folder.folder(place).join("x.memlog");
-        record(&folder, &log, &program, &["1", "50"]).ends();
-        gather.sends(&folder, &[&log]);
+    let logs = ["a", "b", "c"].map(|place| folder.folder(place).join("x.memlog"));
+    for log in &logs {
+        record(&folder, log, &program, &["1", "50"]).ends();
     }
+    gather.sends(&folder, &logs);
     for (place, name) in [("a", "x"), ("b", "x.2"), ("c", "x.3")] {
         let gathered = folder.path(&format!("gathered/{name}.memlog"));
         same(&folder.path(place).join("x.memlog"), &gathered);
@@ -64,24 +64,30 @@ fn a_log_that_grows_arrives_whole() {
     let folder = Folder::new("remote-grows");
     let program = grows(&folder);
     let gather = Gather::start(&folder, &[]);
-    for (name, options, words) in [
-        ("threads", &[][..], ["16", "1500", "300"]),
-        ("flight", &["--flight-recorder=1M"][..], ["4", "1500", "0"]),
-        ("culled", &["--cull=10ms"][..], ["8", "1500", "100"]),
+    let all = [
+        ("threads", &[][..], ["16", "1000", "300"]),
+        ("flight", &["--flight-recorder=1M"][..], ["4", "1000", "0"]),
+        ("culled", &["--cull=10ms"][..], ["8", "1000", "100"]),
         (
             "fine",
             &["--fine-time", "--free-stacks"][..],
             ["2", "500", "100"],
         ),
-    ] {
-        let log = folder.path(&format!("{name}.memlog"));
-        let mut recorded = record_with(&folder, options, &log, &program, &words);
-        gather.sends(&folder, &[&log]);
-        assert_eq!(recorded.ends(), Some(0), "{}", recorded.said());
-        let gathered = folder.path(&format!("gathered/{name}.memlog"));
-        same(&log, &gathered);
-        assert_eq!(fs::metadata(&gathered).map(mode).ok(), Some(0o600));
-    }
+    ];
+    let (folder, program, gather) = (&folder, &program, &gather);
+    std::thread::scope(|scope| {
+        for (name, options, words) in all {
+            scope.spawn(move || {
+                let log = folder.path(&format!("{name}.memlog"));
+                let mut recorded = record_with(folder, options, &log, program, &words);
+                gather.sends(folder, &[&log]);
+                assert_eq!(recorded.ends(), Some(0), "{}", recorded.said());
+                let gathered = folder.path(&format!("gathered/{name}.memlog"));
+                same(&log, &gathered);
+                assert_eq!(fs::metadata(&gathered).map(mode).ok(), Some(0o600));
+            });
+        }
+    });
 }
 
 fn mode(found: fs::Metadata) -> u32 {

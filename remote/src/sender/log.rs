@@ -31,6 +31,9 @@ pub struct Log {
     found: Instant,
     offers: u32,
     wait: Duration,
+    /// How long it is offered once its program has ended, and since when that is done.
+    patience: Option<Duration>,
+    refused: Option<Instant>,
     is_told: bool,
     /// Nothing was new when it was looked at last.
     was_still: bool,
@@ -55,8 +58,8 @@ enum Phase {
 type Stamp = Option<(u64, SystemTime)>;
 
 impl Log {
-    /// One that was found.
-    pub fn new(number: u32, path: PathBuf) -> Self {
+    /// One that was found. A receiver that does not take it is asked for so long.
+    pub fn new(number: u32, path: PathBuf, patience: Option<Duration>) -> Self {
         Self {
             number,
             path,
@@ -64,6 +67,8 @@ impl Log {
             found: Instant::now(),
             offers: 0,
             wait: FIRST_WAIT,
+            patience,
+            refused: None,
             is_told: false,
             was_still: false,
         }
@@ -244,7 +249,7 @@ impl Log {
         let is_over = (self.was_still || is_last) && source.is_over(&self.path, sync.file());
         let bytes = source.bytes(sync.file())?;
         let Turn { is_new, has_more } = sync.turn(bytes, link)?;
-        self.offers = 0;
+        (self.offers, self.refused) = (0, None);
         self.wait = FIRST_WAIT;
         self.was_still = !is_new && !has_more;
         if has_more || !is_over {
@@ -274,7 +279,12 @@ impl Log {
     ) {
         self.offers += 1;
         let is_over = self.is_still(source);
-        if why == Why::Never || is_over && self.offers >= MOST_OFFERS {
+        let since = *self.refused.get_or_insert_with(Instant::now);
+        let is_late = self
+            .patience
+            .is_some_and(|patience| since.elapsed() >= patience);
+        let is_enough = self.offers >= MOST_OFFERS || is_late;
+        if why == Why::Never || is_over && is_enough {
             return self.fail(text, tell);
         }
         if self.offers == 1 {

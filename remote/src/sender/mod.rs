@@ -77,7 +77,7 @@ pub struct Sender {
     host: Vec<u8>,
     id: SenderId,
     pace: Pace,
-    /// How long the receiver may be away once all programs have ended.
+    /// How long the receiver may be away, or take no more, once all programs have ended.
     patience: Option<Duration>,
     logs: Vec<Log>,
     known: HashSet<PathBuf>,
@@ -212,7 +212,7 @@ impl Sender {
         for path in source.logs() {
             if self.known.insert(path.clone()) {
                 let number = self.logs.len() as u32;
-                self.logs.push(Log::new(number, path));
+                self.logs.push(Log::new(number, path, self.patience));
             }
         }
         for log in &mut self.logs {
