@@ -39,7 +39,7 @@ fn proxy(to: u16, does: Does) -> (u16, Arc<AtomicU64>) {
                 Does::Cut(most) | Does::Garble(most) => random.below(most),
                 Does::Delay(_) => 0,
             };
-            let does = (number < 12).then_some(does);
+            let does = (number < 6).then_some(does);
             for (mut from, mut into) in [
                 (
                     one.try_clone().expect("a socket"),

@@ -110,17 +110,17 @@ impl Connect {
         }
     }
 
-    /// Nobody answers, or nobody does any more: why.
-    pub(super) fn lose(&mut self, error: &io::Error) -> Ended {
+    /// Why nobody answers, or nobody does any more. `is_first`: nobody ever did.
+    pub(super) fn lose(&mut self, error: &io::Error, is_first: bool) -> Ended {
         let ended = match self {
             Self::Program(program) => program.end(),
             Self::Address { .. } | Self::Announced { .. } => None,
         };
-        let is_program = matches!(self, Self::Program(_));
+        let may_be_a_shell = is_first && matches!(self, Self::Program(_));
         let (why, is_final) = (error.to_string(), false);
         match (error.kind(), ended) {
             (UnexpectedEof | BrokenPipe | ConnectionReset, Some(ended)) => ended,
-            (InvalidData, _) if is_program => Ended {
+            (InvalidData, _) if may_be_a_shell => Ended {
                 why: format!("{why}; does a start-up file of the shell there print something?"),
                 is_final,
             },

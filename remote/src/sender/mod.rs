@@ -271,9 +271,10 @@ impl Sender {
     /// There is no receiver, or none that answers: it is looked for again, less and less
     /// often. That is told once.
     fn lost(&mut self, error: &io::Error, tell: &mut dyn FnMut(Told)) -> Link {
-        let Ended { why, is_final } = self.connect.lose(error);
+        let is_first = self.hope == Hope::New;
+        let Ended { why, is_final } = self.connect.lose(error, is_first);
         let why = format!("{}: {why}", self.connect.told());
-        if is_final && self.hope == Hope::New {
+        if is_final && is_first {
             self.hope = Hope::None;
             tell(Told::Hopeless(&why));
         } else if !std::mem::replace(&mut self.is_lost, true) {
