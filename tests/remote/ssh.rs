@@ -307,7 +307,7 @@ fn whatever_dies_on_the_way_it_goes_on() {
     };
     let program = grows(&folder);
     let log = folder.path("a.memlog");
-    let mut recorded = record(&folder, &log, &program, &["4", "100000", "500"]);
+    let mut recorded = record(&folder, &log, &program, &["4", "100000", "2000"]);
     let mut stream = sshd.stream(&folder, &["a.memlog"]);
     let gathered = folder.path("gathered/a.memlog");
     let length = || fs::metadata(&gathered).map_or(0, |file| file.len());
