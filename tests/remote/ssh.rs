@@ -337,6 +337,54 @@ fn whatever_dies_on_the_way_it_goes_on() {
     assert_eq!(folder.logs("gathered").len(), 1);
 }
 
+/// A network that loses everything, and says nothing of it: both ends give the connection up,
+/// and the next one goes on.
+#[test]
+fn a_silent_network_is_given_up() {
+    if std::env::var_os("MEMLOG_LONG").is_none_or(|value| value != "1") {
+        println!("SKIPPED a silent network: it takes a minute (MEMLOG_LONG=1)");
+        return;
+    }
+    let folder = Folder::new("remote-sshd-silent");
+    let Some(sshd) = Sshd::start(&folder, "") else {
+        return;
+    };
+    let program = grows(&folder);
+    let log = folder.path("a.memlog");
+    let mut recorded = record(&folder, &log, &program, &["4", "400000", "5000"]);
+    let mut stream = sshd.stream(&folder, &["a.memlog"]);
+    stream.says("a.memlog goes there as");
+    let gathering = sshd.gathering();
+    let mut between = sshd.sessions();
+    between.retain(|pid| !gathering.contains(pid));
+    for pid in &between {
+        signal("STOP", &pid.to_string());
+    }
+    let begun = Instant::now();
+    while !stream.said().contains("no receiver") {
+        assert!(
+            begun.elapsed() < Duration::from_secs(150),
+            "{}",
+            stream.said()
+        );
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    // The receiver behind it has ended by itself, or the log would not be let go.
+    until("it sends again", || {
+        stream.said().matches("sends to ").count() > 1
+    });
+    recorded.signal("TERM");
+    recorded.ends();
+    ends_with(&mut stream, 0, &["1 log complete"]);
+    same(&log, &folder.path("gathered/a.memlog"));
+    between.into_iter().for_each(kill);
+}
+
+fn signal(name: &str, whom: &str) {
+    let sent = Command::new("kill").args(["-s", name, "--", whom]).status();
+    assert!(sent.expect("kill").success());
+}
+
 /// Ctrl-C in a terminal goes to all that runs there: what is new is sent all the same.
 #[test]
 fn ctrl_c_is_not_for_ssh() {
@@ -354,10 +402,6 @@ fn ctrl_c_is_not_for_ssh() {
     stream.says("a.memlog goes there as");
     // The program stands still, so that all of its log so far can be there.
     let pid = crate::ways::pid_of(&folder, &log);
-    let signal = |name: &str, whom: &str| {
-        let sent = Command::new("kill").args(["-s", name, "--", whom]).status();
-        assert!(sent.expect("kill").success());
-    };
     signal("STOP", &pid);
     signal("INT", &format!("-{}", stream.child.id()));
     // It has not ended, so not all of it can be there; but all that was new is.
