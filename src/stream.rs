@@ -15,6 +15,7 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use memlog_pages::{Advice, counted, shown, sized};
@@ -86,6 +87,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut logs = Logs {
         found,
         over: Over::default(),
+        ends: ends.flag(),
     };
     let quiet = args.quiet;
     let sent = sender.run(&mut logs, ends.flag(), &mut |told| say(&told, quiet));
@@ -145,12 +147,14 @@ fn host() -> Vec<u8> {
 }
 
 /// What is sent.
-struct Logs {
+struct Logs<'e> {
     found: Found,
     over: Over,
+    /// Whether it is to end.
+    ends: &'e AtomicBool,
 }
 
-impl Source for Logs {
+impl Source for Logs<'_> {
     fn logs(&mut self) -> Vec<PathBuf> {
         self.found.all()
     }
@@ -164,6 +168,10 @@ impl Source for Logs {
     }
 
     fn is_over(&mut self, path: &Path, file: &File) -> bool {
+        // The last look is not content with what was so before.
+        if self.ends.load(Ordering::Relaxed) {
+            self.over = Over::default();
+        }
         self.over.is(path, file)
     }
 }

@@ -157,6 +157,32 @@ fn a_folder_of_many_processes_arrives_whole() {
     assert_eq!(folder.logs("gathered").len(), logs.len());
 }
 
+/// A program that did nothing at last, and a sender that is asked to end right behind it.
+#[test]
+fn a_sender_that_ends_with_its_program_is_complete() {
+    let folder = Folder::new("remote-together");
+    let gather = Gather::start(&folder, &[]);
+    let program = PathBuf::from("sleep");
+    std::thread::scope(|scope| {
+        // Looks come each half second: one of these moments is between a look and its answer's age.
+        for number in 0..6 {
+            let (folder, gather, program) = (&folder, &gather, &program);
+            scope.spawn(move || {
+                let name = format!("{number}.memlog");
+                let log = folder.folder(&format!("s{number}")).join(&name);
+                let seconds = format!("{}", 2.0 + 0.08 * f64::from(number));
+                let mut recorded = record(folder, &log, program, &[&seconds]);
+                let mut stream = gather.stream(folder, &[log.parent().expect("a folder")]);
+                stream.says(" goes there as ");
+                assert_eq!(recorded.ends(), Some(0), "{}", recorded.said());
+                stream.signal("TERM");
+                assert_eq!(stream.ends(), Some(0), "{}", stream.said());
+                same(&log, &folder.path("gathered").join(name));
+            });
+        }
+    });
+}
+
 #[test]
 fn many_senders_send_at_once() {
     let folder = Folder::new("remote-many");
