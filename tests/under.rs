@@ -229,6 +229,83 @@ fn gdb_says_who_allocated_it() {
     lldb_says_it_too(&folder, &program, &commands);
 }
 
+/// A child has its parent's log mapped too, and its own has had no name at first.
+#[test]
+fn gdb_asks_the_log_of_the_child() {
+    if !is_here("gdb") {
+        return;
+    }
+    let (folder, _, commands) = debugged("under-child");
+    // A child has a log once it has done something.
+    let forks = NODES
+        .replace("count < 50", "count < 5000")
+        .replace(
+            "#include",
+            "#include <sys/wait.h>\n#include <unistd.h>\n#include",
+        )
+        .replace(
+            "int main(void) {",
+            "int main(void) {\n    make();\n    if (fork()) { wait(0); return 0; }",
+        );
+    let source = folder.path("node.c");
+    std::fs::write(&source, forks).expect("a file");
+    let program = GCC.build_file::<&str>(&folder, &source, "forks", &[]);
+    let gdb = |mut command: std::process::Command, lines: &[&str]| {
+        command.env("MEMLOG", env!("CARGO_BIN_EXE_memlog"));
+        let output = command.stdin(Stdio::null()).output().expect("gdb");
+        assert!(output.status.success(), "{lines:?}: {}", said(&output));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let source = format!("source {commands}");
+    let lines = |lines: &[&str]| {
+        let all = [&["set confirm off", &source][..], lines].concat();
+        let words = all
+            .iter()
+            .flat_map(|line| ["-ex".to_owned(), (*line).to_owned()]);
+        words.collect::<Vec<_>>()
+    };
+    let live = lines(&[
+        "set startup-with-shell off",
+        "set environment LD_PRELOAD it.so",
+        "set follow-fork-mode child",
+        "break stand",
+        "run",
+        "memlog who first",
+        "memlog who first->next",
+        "generate-core-file the.core",
+        "kill",
+    ]);
+    let library = folder.recorder().join("libmemlog.so");
+    let live: Vec<_> = live
+        .iter()
+        .map(|line| line.replace("it.so", library.to_str().expect("a name")))
+        .collect();
+    let mut command = folder.command("gdb");
+    command
+        .args(["-q", "--nx", "-batch"])
+        .args(&live)
+        .arg(&program);
+    command.env("MEMLOG_OUTPUT", folder.path("%p.memlog"));
+    let text = gdb(command, &["live"]);
+    assert_eq!(text.matches("    make [node.c:").count(), 2, "{text}");
+    let asked = lines(&["memlog who first", "memlog log"]);
+    let mut command = folder.command("gdb");
+    command.args(["-q", "--nx", "-batch"]).args(&asked);
+    command.arg(&program).arg("the.core");
+    let text = gdb(command, &["core"]);
+    assert!(text.contains("    make [node.c:"), "{text}");
+    // The newest of both logs is the child's.
+    let logs = folder.logs(".");
+    assert_eq!(logs.len(), 2, "{logs:?}");
+    let pid = |path: &std::path::PathBuf| {
+        let name = path.file_stem().expect("a name").to_string_lossy();
+        name.parse::<u32>().expect("a process")
+    };
+    let child = logs.iter().max_by_key(|path| pid(path)).expect("a log");
+    let name = child.file_name().expect("a name").to_string_lossy();
+    assert!(text.contains(&*name), "{name}: {text}");
+}
+
 fn lldb_says_it_too(folder: &Folder, program: &std::path::Path, commands: &str) {
     let script = |lines: &[String]| {
         let mut command = folder.command("lldb");

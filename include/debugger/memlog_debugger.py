@@ -55,6 +55,28 @@ def _is_log(path):
         return False
 
 
+def _log_at(path):
+    """The log that was mapped as this. A child's is made first and named later: the kernel goes on to call it by its
+    number."""
+    unnamed = re.fullmatch(r"(.*)/#(\d+) \(deleted\)", path)
+    if not unnamed:
+        return path if _is_log(path) else None
+    try:
+        with os.scandir(unnamed[1]) as files:
+            named = [file.path for file in files if file.inode() == int(unnamed[2]) and _is_log(file.path)]
+    except OSError:
+        return None
+    return named[0] if named else None
+
+
+def _process_of(log):
+    """Whose it is: a child has its parent's log mapped as well."""
+    try:
+        return json.loads(_memlog("info", "--json", log))["pid"]
+    except (Trouble, ValueError, LookupError):
+        return None
+
+
 def _log(debugger):
     """The log that was chosen, or that of the process, or of the core file."""
     if _chosen:
@@ -65,9 +87,10 @@ def _log(debugger):
             return json.loads(_memlog("ctl", "--json", str(pid), "status"))[0]["log"]
         except (Trouble, ValueError, LookupError):
             pass
-    logs = [path for path in debugger.mapped() if _is_log(path)]
-    if len(logs) == 1:
-        return logs[0]
+    logs = {_log_at(path) for path in debugger.mapped()} - {None}
+    own = [log for log in logs if _process_of(log) == debugger.process()]
+    if len(own) == 1:
+        return own[0]
     raise Trouble("the log is not known: `memlog log FILE` names it")
 
 
@@ -123,9 +146,12 @@ class Gdb:
     def __init__(self, gdb):
         self.gdb = gdb
 
+    def process(self):
+        """Its number, also of one that has left a core file."""
+        return self.gdb.selected_inferior().pid
+
     def pid(self):
-        inferior = self.gdb.selected_inferior()
-        return inferior.pid if os.path.exists(f"/proc/{inferior.pid}/maps") else 0
+        return self.process() if os.path.exists(f"/proc/{self.process()}/maps") else 0
 
     def value(self, words):
         try:
@@ -147,9 +173,11 @@ class Lldb:
     def __init__(self, debugger):
         self.target = debugger.GetSelectedTarget()
 
+    def process(self):
+        return self.target.GetProcess().GetProcessID()
+
     def pid(self):
-        pid = self.target.GetProcess().GetProcessID()
-        return pid if os.path.exists(f"/proc/{pid}/maps") else 0
+        return self.process() if os.path.exists(f"/proc/{self.process()}/maps") else 0
 
     def value(self, words):
         frame = self.target.GetProcess().GetSelectedThread().GetSelectedFrame()
