@@ -116,21 +116,45 @@ impl Action {
     }
 }
 
+/// So many are asked at the same time.
+const AT_ONCE: usize = 256;
+
+/// Asks them all at once: who does not answer, as a launcher that waits for its ranks, keeps
+/// nobody else waiting.
+fn replies(
+    targets: &[Target],
+    request: &Request,
+    patience: Duration,
+) -> anyhow::Result<Vec<Outcome>> {
+    let at_once = |targets: &[Target]| -> anyhow::Result<Vec<Outcome>> {
+        std::thread::scope(|scope| {
+            let ask = |target| scope.spawn(move || request::ask(target, request, patience));
+            let asked: Vec<_> = targets.iter().map(ask).collect();
+            let mut replies = asked.into_iter().map(std::thread::ScopedJoinHandle::join);
+            replies.try_fold(Vec::new(), |mut replies, reply| {
+                replies.push(reply.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+                Ok(replies)
+            })
+        })
+    };
+    let replies: anyhow::Result<Vec<_>> = targets.chunks(AT_ONCE).map(at_once).collect();
+    Ok(replies?.into_iter().flatten().collect())
+}
+
 /// Asks them.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let request = args.action.request()?;
     let patience = Duration::from_nanos(args.wait.unwrap_or(5_000_000_000));
     let targets = target::find(&args.target, args.children)?;
+    let told: Vec<Told> = match &request {
+        None => targets.iter().map(status).collect(),
+        Some(request) => replies(&targets, request, patience)?
+            .iter()
+            .map(|outcome| told(&args.action, outcome, patience))
+            .collect(),
+    };
     let (mut rows, mut lines, mut is_fine) = (Vec::new(), Vec::new(), true);
-    for target in &targets {
-        let told = match &request {
-            None => status(target),
-            Some(request) => told(
-                &args.action,
-                &request::ask(target, request, patience)?,
-                patience,
-            ),
-        };
+    for (target, told) in targets.iter().zip(told) {
         is_fine &= told.is_fine;
         lines.push(format!("{}: {}\n", target.name(), told.sentence));
         rows.push(row(target, &told));

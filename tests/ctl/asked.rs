@@ -192,6 +192,32 @@ fn a_child_of_a_program_that_is_off() {
     );
 }
 
+/// Who waits and allocates nothing, as a launcher does, keeps nobody else waiting.
+#[test]
+fn all_are_asked_at_once() {
+    let folder = Folder::new("ctl-at-once");
+    built(&folder);
+    let server = Server::start(record(&folder, &[], &["serve", "0", "fork"]), &folder);
+    let (parent, child) = (server.pid.to_string(), pid_of(&folder, "it.2.memlog"));
+    let words = ["ctl", "-r", "--wait", "60s", &parent, "stop"];
+    let mut asks = folder.memlog(&words).spawn().expect("memlog starts");
+    let end = Instant::now() + Duration::from_secs(30);
+    while !ctl(&folder, &child.to_string(), &["status"])
+        .0
+        .contains("recording is off; ")
+    {
+        assert!(Instant::now() < end, "the child is not asked");
+        pause();
+    }
+    let waits = asks.try_wait().expect("a child").is_none();
+    assert!(waits, "the parent has answered, and should have waited");
+    asks.kill().expect("a child");
+    asks.wait().expect("it ends");
+    server.end();
+    let stats = is_whole(&folder, "it.2.memlog");
+    assert_eq!(switches(&stats), by("ctl", &[false]));
+}
+
 /// Killed while it was off, or a moment after: the log is whole.
 #[test]
 fn killed_while_off() {

@@ -102,7 +102,7 @@ def by_rank(logs):
 
 def all_answer(whom, *words, says):
     """Of a launcher and what it started the ranks alone answer: they allocate."""
-    done = subprocess.run([memlog.COMMAND, "ctl", "--wait", "10s", *map(str, whom), *words], capture_output=True, text=True, check=False)
+    done = subprocess.run([memlog.COMMAND, "ctl", "--wait", "5s", *map(str, whom), *words], capture_output=True, text=True, check=False)
     answers = re.findall(rf"\(steps\): .*{says}", done.stdout)
     expect(len(answers) == RANKS, f"not all ranks answer {says!r} to {words}: {done.stdout} {done.stderr}")
 
