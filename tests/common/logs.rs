@@ -38,6 +38,8 @@ pub struct Recorded {
     pub mappings: Vec<Event>,
     /// The threads that forked, with the children.
     pub forks: Vec<(u32, u32)>,
+    /// How often recording went on or off.
+    pub switches: usize,
     /// What the reader found odd.
     pub findings: Findings,
     /// Events that the log says are missing.
@@ -71,6 +73,7 @@ impl Recorded {
             heap: Vec::new(),
             mappings: Vec::new(),
             forks: Vec::new(),
+            switches: 0,
             findings: log.findings().clone(),
             announced_losses: 0,
             has_end: log.end().is_some(),
@@ -85,6 +88,7 @@ impl Recorded {
         for item in events.by_ref() {
             match item.kind {
                 Kind::Ledger(entry) if !entry.backing => self.take_mapping(item.tid, entry.mapping),
+                Kind::Switch(_) => self.switches += 1,
                 Kind::Fork { child } => self.forks.push((item.tid, child)),
                 Kind::Loss { events, .. } => self.announced_losses += events,
                 _ => self.heap.extend(heap_event(&item)),

@@ -10,6 +10,8 @@
 //! * `inherit`: what a forked child got from its parent
 //! * `pairs`: runs a program under both and finds what belongs together
 //! * `stacks`: call stacks, memlog's and libunwind's
+//! * `switcher`: switches recording while programs run
+//! * `windows`: what a log that was switched must have
 #![allow(dead_code)] // each test uses a part of it
 
 pub mod callers;
@@ -20,13 +22,15 @@ pub mod inherit;
 pub mod logs;
 pub mod pairs;
 pub mod stacks;
+pub mod switcher;
 pub mod tools;
 pub mod verdict;
+pub mod windows;
 
 use memlog_format::api::Api;
 
 /// Memory came or went, as either recorder saw it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Event {
     /// The block, or the first byte of a mapping.
     pub address: u64,
@@ -51,16 +55,20 @@ impl Event {
     /// free_aligned_sized when this was written, nor has the second recorder:
     /// memlog passes them on as free.
     pub fn is_same(&self, other: &Event) -> bool {
-        let plain = |event: &Event| Event {
+        self.plain() == other.plain()
+    }
+
+    /// As both recorders tell it.
+    pub fn plain(&self) -> Event {
+        Event {
             mark: 0,
-            api: match event.api {
+            api: match self.api {
                 api if api == Api::FreeSized as u8 => Api::Free as u8,
                 api if api == Api::FreeAlignedSized as u8 => Api::Free as u8,
                 api => api,
             },
-            ..*event
-        };
-        plain(self) == plain(other)
+            ..*self
+        }
     }
 
     /// For messages.

@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::Event;
+use super::compare::START_UP;
 use super::gold::{self, Gold};
 use super::logs::{self, Recorded};
 use super::tools::{Folder, tools};
@@ -89,7 +91,8 @@ pub fn collect(folder: &Folder) -> Family {
                     .problems
                     .push(format!("{name}: gold lost {} events", gold.lost));
             }
-            match ours.iter().position(|log| is_image(log, &gold)) {
+            let mut logs = ours.iter().enumerate();
+            match logs.position(|(place, log)| is_image(log, &gold, place)) {
                 Some(place) => {
                     family.only_ours.extend(ours.drain(..place));
                     let ours = ours.pop_front().expect("it was found");
@@ -105,6 +108,11 @@ pub fn collect(folder: &Folder) -> Family {
     family
 }
 
-fn is_image(log: &Recorded, gold: &Gold) -> bool {
-    log.parent_pid.is_some() == gold.parent.is_some() && log.exe == gold.exe
+/// Images may follow each other in the same file, and one whose recording was off may have
+/// left no log: the next log has other addresses. One without events is the first's.
+fn is_image(log: &Recorded, gold: &Gold, place: usize) -> bool {
+    let is_alike = log.parent_pid.is_some() == gold.parent.is_some() && log.exe == gold.exe;
+    let mut first = log.heap.iter().take(START_UP);
+    let is_its = |event: &Event| gold.heap.iter().any(|other| event.is_same(other));
+    is_alike && (log.heap.is_empty() && place == 0 || first.any(is_its))
 }

@@ -218,7 +218,7 @@ fn live_twice(events: &[Event]) -> u64 {
 }
 
 /// Whether one call of the program makes these events.
-fn is_one_call(events: &[Event]) -> bool {
+pub fn is_one_call(events: &[Event]) -> bool {
     match events {
         [] | [_] => true,
         [release, alloc] => {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::gold;
 use crate::common::pairs;
+use crate::common::switcher::Switcher;
 use crate::common::tools::{Folder, Random, tools};
 use crate::victims::Victim;
 
@@ -94,7 +95,7 @@ impl When {
 pub fn live(victim: &Victim, program: &Path) -> Life {
     let folder = Folder::new("life");
     let began = Instant::now();
-    let mut child = start(victim, program, &folder);
+    let mut child = start(victim, program, Switched::No, &folder);
     child.wait().expect("the victim ends");
     wait_for_group(child.id());
     let gold = folder.path().join(format!("gold.{}", child.id()));
@@ -104,8 +105,11 @@ pub fn live(victim: &Victim, program: &Path) -> Life {
     }
 }
 
-fn start(victim: &Victim, program: &Path, folder: &Folder) -> Child {
+fn start(victim: &Victim, program: &Path, switched: Switched, folder: &Folder) -> Child {
     let mut command = pairs::command(program, folder, &tools().gold);
+    if matches!(switched, Switched::By(seed) if seed % 2 == 1) {
+        command.env("MEMLOG_START_DISABLED", "1");
+    }
     command
         .args(victim.args)
         .env("MEMLOG_OUTPUT", folder.path().join("%p.memlog"))
@@ -117,9 +121,28 @@ fn start(victim: &Victim, program: &Path, folder: &Folder) -> Child {
     command.spawn().expect("the victim starts")
 }
 
+/// Whether recording is switched meanwhile.
+#[derive(Clone, Copy, Debug)]
+pub enum Switched {
+    /// It is on.
+    No,
+    /// From these random numbers; the last tells whether it is on at first.
+    By(u64),
+}
+
 /// Runs a victim and kills it, and its children. False if it had ended before.
-pub fn run_and_kill(victim: &Victim, program: &Path, when: &When, folder: &Folder) -> bool {
-    let mut child = start(victim, program, folder);
+pub fn run_and_kill(
+    victim: &Victim,
+    program: &Path,
+    when: &When,
+    switched: Switched,
+    folder: &Folder,
+) -> bool {
+    let mut child = start(victim, program, switched, folder);
+    let switcher = match switched {
+        Switched::No => None,
+        Switched::By(seed) => Some(Switcher::start(folder.path(), seed)),
+    };
     let watch = Watch {
         gold: folder.path().join(format!("gold.{}", child.id())),
         log: folder.path().join(format!("{}.memlog", child.id())),
@@ -148,6 +171,7 @@ pub fn run_and_kill(victim: &Victim, program: &Path, when: &When, folder: &Folde
     unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };
     let status = child.wait().expect("the victim ends");
     wait_for_group(child.id());
+    switcher.map(Switcher::end);
     killed_alone || status.signal() == Some(libc::SIGKILL)
 }
 

@@ -4,6 +4,7 @@
 //! * `case`: what the head of a program's source says
 //! * `run`: one run, and all that can be seen of it
 //! * `judge`: what must be equal, and what its logs must say
+//! * `switched`: the same while recording goes on and off
 //!
 //! `MEMLOG_TORTURE=NAME` runs one of them.
 
@@ -16,6 +17,7 @@ mod own_time;
 mod run;
 #[path = "../signals/mod.rs"]
 mod signals;
+mod switched;
 
 use common::tools::{is_long, skip};
 use common::verdict::Totals;

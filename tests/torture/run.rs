@@ -2,6 +2,7 @@
 
 use super::case::Case;
 use super::common::pairs::{self, Family};
+use super::common::switcher::Switcher;
 use super::common::tools::{Folder, tools};
 use super::own_time::OwnTime;
 use super::signals;
@@ -61,6 +62,26 @@ pub fn twice(case: &Case, program: &Path, most: Duration) -> (RunOutput, Family)
     let mut command = pairs::command(program, &logs, &tools().gold);
     let output = watch(case, &mut command, most);
     (output, pairs::collect(&logs))
+}
+
+/// The same while recording goes on and off, from these random numbers, and perhaps begins
+/// with off; how often it was asked to.
+pub fn switched(
+    case: &Case,
+    program: &Path,
+    most: Duration,
+    is_off: bool,
+    seed: u64,
+) -> (RunOutput, Family, u64) {
+    let logs = Folder::new(&case.name);
+    let mut command = pairs::command(program, &logs, &tools().gold);
+    if is_off {
+        command.env("MEMLOG_START_DISABLED", "1");
+    }
+    let switcher = Switcher::start(logs.path(), seed);
+    let output = watch(case, &mut command, most);
+    let asked = switcher.end();
+    (output, pairs::collect(&logs), asked)
 }
 
 fn watch(case: &Case, command: &mut Command, most: Duration) -> RunOutput {

@@ -1,0 +1,135 @@
+//! The same programs while recording goes on and off at any moment: they behave as without
+//! memlog, and of each thread the log has what the second recorder has, in as many pieces as
+//! there were windows.
+
+use std::time::Duration;
+
+use super::case::{self, Case};
+use super::common::compare::by_thread;
+use super::common::pairs::Family;
+use super::common::tools::{Random, is_long, seed};
+use super::common::windows::pieces;
+use super::{MOST_COMPARED, judge, run};
+
+/// So many programs of an ordinary run, others each time.
+const FEW: usize = 10;
+/// Those that take longer by themselves are for the long runs.
+const SHORT: Duration = Duration::from_millis(400);
+
+/// What all of them came to.
+#[derive(Default)]
+struct Board {
+    ran: usize,
+    behave: usize,
+    asked: u64,
+    recorded: usize,
+    seen: usize,
+    unlogged: usize,
+    wrong: Vec<String>,
+}
+
+#[test]
+fn programs_behave_while_recording_goes_on_and_off() {
+    let only = std::env::var("MEMLOG_TORTURE").ok();
+    let mut random = Random::new(seed());
+    let mut cases: Vec<Case> = case::all();
+    cases.retain(|case| case.is_counted && only.as_ref().is_none_or(|only| *only == case.name));
+    for place in (1..cases.len()).rev() {
+        cases.swap(place, random.below(place as u64 + 1) as usize);
+    }
+    let mut board = Board::default();
+    for case in &cases {
+        if board.ran == FEW && !is_long() {
+            break;
+        }
+        board.take(case, &mut random);
+    }
+    println!(
+        "SCORE programs that behave as native while they are switched {}/{}: asked {} times, {} \
+         of {} events recorded, {} images without a log",
+        board.behave, board.ran, board.asked, board.recorded, board.seen, board.unlogged
+    );
+    assert_eq!(board.wrong, [] as [String; 0]);
+    assert!(board.ran > 0 && board.asked > 0);
+}
+
+impl Board {
+    fn take(&mut self, case: &Case, random: &mut Random) {
+        let Some(program) = case.program() else {
+            return;
+        };
+        let native = run::native(case, &program);
+        let is_alone = judge::alone(&native).is_empty() && native.code != Some(77);
+        if !is_alone || native.took > SHORT && !is_long() {
+            return;
+        }
+        let most = Duration::from_secs(5).max(native.took * 10);
+        let (is_off, numbers) = (random.below(2) == 1, random.below(u64::MAX));
+        let (output, family, asked) = run::switched(case, &program, most, is_off, numbers);
+        let mut said = judge::same(&native, &output);
+        said.extend(in_windows(&family, case, is_off));
+        for pair in &family.pairs {
+            self.recorded += pair.ours.heap.len();
+            self.seen += pair.gold.heap.len();
+        }
+        self.unlogged += family.only_gold.len();
+        self.ran += 1;
+        self.behave += usize::from(said.is_empty());
+        self.asked += asked;
+        let verdict = if said.is_empty() {
+            "as native"
+        } else {
+            "WRONG"
+        };
+        let first = if is_off { "off" } else { "on" };
+        println!(
+            "{:28} {first} at first, asked {asked:5} times  {verdict}",
+            case.name
+        );
+        let named = said.into_iter();
+        let named = named.map(|line| format!("{}, {first} at first: {line}", case.name));
+        self.wrong.extend(named);
+    }
+}
+
+/// What is wrong with the logs.
+fn in_windows(family: &Family, case: &Case, is_off: bool) -> Vec<String> {
+    let mut said = family.problems.clone();
+    for pair in &family.pairs {
+        let name = pair.ours.name();
+        let mut add = |line: String| said.push(format!("{name}: {line}"));
+        if !case.may_lose {
+            pair.ours.complaints().into_iter().for_each(&mut add);
+        }
+        if pair.gold.heap.len() as u64 > MOST_COMPARED && !is_long() {
+            continue;
+        }
+        let most = pair.ours.switches + 1;
+        for (ours, gold) in [
+            (&pair.ours.heap, &pair.gold.heap),
+            (&pair.ours.mappings, &pair.gold.mappings),
+        ] {
+            let mut gold = by_thread(gold);
+            for (tid, ours) in by_thread(ours) {
+                let gold = gold.remove(&tid).unwrap_or_default();
+                if let Err(place) = pieces(&ours, &gold, most) {
+                    let (count, seen, event) = (ours.len(), gold.len(), ours[place].show());
+                    add(format!(
+                        "thread {tid}: {count} events do not lie in {most} windows of {seen}: from {place} on, {event}"
+                    ));
+                }
+            }
+        }
+    }
+    // Whose recording is off may end before it has a log, and a child may in any case.
+    let logs = family.only_gold.iter();
+    for gold in logs.filter(|gold| !is_off && gold.parent.is_none() && !gold.heap.is_empty()) {
+        let (name, count) = (gold.name(), gold.heap.len());
+        said.push(format!("{name}: {count} events, and no log"));
+    }
+    for log in family.only_ours.iter().filter(|log| !log.heap.is_empty()) {
+        let (name, count) = (log.name(), log.heap.len());
+        said.push(format!("{name}: {count} events that gold has not"));
+    }
+    said
+}
