@@ -79,6 +79,8 @@ fn is_faithful(event: &Event) -> bool {
         Event::Ext(Ext::Limit(limit)) => limit.name.len() <= 128,
         // A LIMIT, a FAILED or a PASSED of a newer memlog is one.
         Event::Ext(Ext::Unknown { kind, payload }) => *kind > 9 && payload.len() <= 160,
+        // Alone it says nothing; what is left out behind it would put it before an event.
+        Event::Ext(Ext::Custom) => false,
         Event::Tick(tick) => *tick != u64::MAX, // passed zero ticks, or too many
         _ => true,
     }
