@@ -17,11 +17,12 @@ use crate::platform::quick;
 use crate::platform::sys::{Os, Sys};
 use crate::process::recorder::RECORDER;
 use crate::process::usable;
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering, fence};
+use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 
 const SLOTS: usize = 1 << 18;
 /// Slots that may hold an address: two cache lines.
 const WINDOW: usize = 16;
+const BYTES: usize = (SLOTS + WINDOW) * size_of::<AtomicUsize>();
 /// Beside an address, whose lowest bits are zero: the program has it.
 const LIVES: usize = 1;
 
@@ -29,6 +30,11 @@ const LIVES: usize = 1;
 pub const SLAB: u64 = usize::MAX as u64;
 
 static TABLE: AtomicPtr<AtomicUsize> = AtomicPtr::new(core::ptr::null_mut());
+
+const PAGE: usize = 4096;
+/// One bit for each page of the table, which is in memory once an address is put there.
+static TOUCHED: [AtomicU64; BYTES.div_ceil(PAGE).div_ceil(64)] =
+    [const { AtomicU64::new(0) }; BYTES.div_ceil(PAGE).div_ceil(64)];
 
 /// Whether a named function was called.
 #[inline]
@@ -49,8 +55,7 @@ fn map() {
     if RECORDER.ground.is_quiet() {
         return;
     }
-    let bytes = (SLOTS + WINDOW) * size_of::<AtomicUsize>();
-    let fresh = Os::memory(bytes).cast::<AtomicUsize>();
+    let fresh = Os::memory(BYTES).cast::<AtomicUsize>();
     if fresh.is_null() {
         return;
     }
@@ -61,11 +66,10 @@ fn map() {
         Ok(_) => {
             fence(Ordering::SeqCst);
             quick::clear();
-            RECORDER.ground.note_own(bytes as u64);
             usable::ask_of_releases(usable_unless_slab);
         }
         // SAFETY: mapped just now, and nobody else knows it.
-        Err(_) => unsafe { Os::unmap(fresh.cast(), bytes) },
+        Err(_) => unsafe { Os::unmap(fresh.cast(), BYTES) },
     }
 }
 
@@ -90,8 +94,22 @@ pub fn add(address: usize) {
     for slot in window(address) {
         let order = Ordering::Relaxed;
         if slot.compare_exchange(0, address, order, order).is_ok() {
+            note_touched(slot);
             return;
         }
+    }
+}
+
+/// A page of the table is in memory.
+fn note_touched(slot: &AtomicUsize) {
+    let base = TABLE.load(Ordering::Relaxed) as usize;
+    let page = (core::ptr::from_ref(slot) as usize).wrapping_sub(base) / PAGE;
+    let Some(word) = TOUCHED.get(page / 64) else {
+        return;
+    };
+    let bit = 1 << (page % 64);
+    if word.load(Ordering::Relaxed) & bit == 0 && word.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+        RECORDER.ground.note_own(PAGE as u64);
     }
 }
 
