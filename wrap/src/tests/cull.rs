@@ -292,15 +292,23 @@ fn tells_the_same_as_the_chunk_did() {
     assert!(gone > all / 4, "{gone} of {all}");
 }
 
-/// Most of what is left out is what it is made for: blocks that go at once.
+/// Most of what is left out is what it is made for: blocks that go at once, malloc's or those
+/// that the program tells of.
 #[test]
 fn leaves_blocks_out_that_go_at_once() {
+    for api in [Api::Malloc, Api::Custom, Api::CustomRealloc] {
+        leaves_out(api);
+    }
+}
+
+fn leaves_out(api: Api) {
     let mut scratch = Scratch::zeroed();
     let mut thread = Thread::new(1);
+    let live = thread.live.clone();
     let name = Ext::Thread { tid: 7, name: b"t" };
     thread.put(|deltas, out| deltas.put_ext(out, &name));
     for _ in 0..5000 {
-        thread.alloc(Api::Malloc);
+        thread.alloc(api);
         let address = thread.last;
         let release = Release {
             api: Api::Free,
@@ -313,8 +321,10 @@ fn leaves_blocks_out_that_go_at_once() {
         thread.live.remove(&address);
     }
     let before = thread.header.committed;
+    let (was, _) = read(&thread.chunk, &live, true);
     let blocks = anew(&mut scratch, &mut thread, HEADER_SIZE, true).expect("room");
     assert!(blocks > 4500, "{blocks}");
+    read(&thread.chunk, &live, true).0.is(&was, 1);
     assert!(
         thread.header.committed < before / 4,
         "{}",
@@ -347,6 +357,32 @@ fn leaves_alone_what_is_not_whole() {
     thread.header.committed = whole;
     thread.put(|_, out| out.u8(0));
     assert_eq!(found(&thread, HEADER_SIZE), None);
+}
+
+/// Sums know of no scope and of no pool.
+#[test]
+fn leaves_alone_what_sums_cannot_say() {
+    let rule = Rule {
+        below_ticks: BELOW,
+        is_alone: true,
+    };
+    let mut scratch = Scratch::zeroed();
+    let mut find_in = |thread: &Thread, from| {
+        let bytes = &thread.chunk[..thread.header.committed as usize];
+        find(&mut scratch, &thread.header, (bytes, from), rule)
+    };
+    let mut scoped = Thread::new(4);
+    scoped.put(|deltas, out| deltas.put_ext(out, &Ext::Scope(b"load")));
+    let behind = scoped.header.committed as usize;
+    scoped.alloc(Api::Malloc);
+    for from in [HEADER_SIZE, behind] {
+        assert_eq!(find_in(&scoped, from), None);
+    }
+    let mut pooled = Thread::new(4);
+    pooled.alloc(Api::Malloc);
+    assert_eq!(find_in(&pooled, HEADER_SIZE), Some(0));
+    pooled.release(Api::Pool, false);
+    assert_eq!(find_in(&pooled, HEADER_SIZE), None);
 }
 
 /// More sums than there is room for at once are told at once; the counts are right.
