@@ -273,6 +273,7 @@ const CASES: &[(&str, &[u64])] = &[
     ("crossfree", &[60_000]),
     ("realloc_race", &[10_000]),
     ("forker", &[6]),
+    ("prepared_forks", &[8]),
     ("family", &[60_000]),
 ];
 

@@ -143,12 +143,13 @@ impl Steady {
             ..Header::new(Kind::Events, 0, 0)
         };
         for (index, place) in copy.chunks_mut(CHUNK_SIZE).enumerate() {
-            let is_meta = |header: Header| header.kind == Kind::Meta;
+            let has_events = |header: Header| header.kind == Kind::Events;
             let chunk = match self.copies.get(&index) {
                 Some(chunk) => chunk.as_slice(),
                 None if self.kept.contains(&index) => continue,
-                None if Header::decode(place).is_ok_and(|one| one.is_some_and(is_meta)) => continue,
-                None => &unused.encode(),
+                // Begun later; what else was not seen is a table's, or damage to be told.
+                None if Header::decode_unused(place).is_some_and(has_events) => &unused.encode(),
+                None => continue,
             };
             let length = chunk.len().min(place.len());
             place[..length].copy_from_slice(&chunk[..length]);

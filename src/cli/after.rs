@@ -474,7 +474,7 @@ Examples:
   memlog stream --secret gather.send 7748 collector:4711        the log of process 7748
   memlog stream --secret gather.send logs/ collector:4711       all that come, until Ctrl-C
   memlog stream --once --ssh me@login --dir runs logs/          no port, no secret
-  memlog stream --ssh login --ssh-option Port=2222 --ssh-option IdentityFile=key 7748";
+  memlog stream --once --ssh login --ssh-option Port=2222 --ssh-option IdentityFile=key logs/";
 
 pub const GATHER: &str = "\
 Each sender's logs are written into the folder under the names that they have there, or NAME.2.memlog \

@@ -210,7 +210,11 @@ fn is_spoilt(chunk: &[u8]) -> bool {
 fn commands_read_what_is_left() {
     let bytes = log_of("forker", &["1"]);
     let folder = Folder::new("left");
-    let (mut random, mut readings) = (Random::new(14), Readings::default());
+    let mut random = Random::new(14);
+    let mut readings = Readings {
+        are_damaged: true,
+        ..Readings::default()
+    };
     let (turns, mut fine) = (if is_long() { 300 } else { 3 }, 0);
     for turn in 0..turns {
         let mut broken = bytes.clone();

@@ -28,6 +28,8 @@ pub struct Readings {
     pub logs: u64,
     /// What is wrong, in sentences.
     pub problems: Vec<String>,
+    /// They are damaged, so nothing is proven of them.
+    pub are_damaged: bool,
 }
 
 impl Readings {
@@ -60,7 +62,10 @@ impl Readings {
         let is_fine = match output.status.code() {
             Some(0) => true,
             // Of what was killed before it allocated nothing is proven.
-            Some(1) => reader[0] == "check" && nothing(&output.stdout),
+            Some(1) => {
+                let is_unproven = self.are_damaged && output.stdout.starts_with(b"UNPROVEN");
+                reader[0] == "check" && (is_unproven || nothing(&output.stdout))
+            }
             Some(2) => !is_begun && said.contains("cannot read"),
             _ => false,
         };

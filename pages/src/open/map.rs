@@ -126,12 +126,13 @@ pub fn bytes_of(file: File, length: u64) -> io::Result<FileBytes> {
 }
 
 fn copied(file: &File, length: u64) -> io::Result<FileBytes> {
-    let mut bytes = Vec::with_capacity(length as usize);
+    let mut bytes = steady::room_for(length)?;
     file.take(length).read_to_end(&mut bytes)?;
-    match steady::moves(&bytes, file)? {
-        true => steady::copy_of(file),
-        false => Ok(FileBytes::Read(bytes)),
+    if !steady::moves(&bytes, file)? {
+        return Ok(FileBytes::Read(bytes));
     }
+    drop(bytes);
+    steady::copy_of(file)
 }
 
 /// The log at `path` without its events: their chunks have a header, and zeros. What is

@@ -25,7 +25,8 @@ pub fn has_moved(bytes: &[u8]) -> bool {
 pub fn moves(bytes: &[u8], file: &File) -> io::Result<bool> {
     let mut first = Vec::with_capacity(AREA_END);
     read_start(file, AREA_END as u64, &mut first)?;
-    Ok(has_moved(&first) && !is_over(bytes))
+    let is_running = |log: Log| log.end().is_none() && log.death().is_none();
+    Ok(has_moved(&first) && Log::open(bytes).is_ok_and(is_running))
 }
 
 /// A copy of what the log was at one moment.
@@ -37,14 +38,14 @@ pub fn copy_of(file: &File) -> io::Result<FileBytes> {
         let live = watch_file(file, Some(length.min(file.metadata()?.len())))?;
         let was_over = is_over(&live);
         let Some(steady) = Steady::take(&live) else {
-            continue;
+            break;
         };
         // It went on behind what was looked at. What is sent elsewhere has an end there.
         if steady.is_cut() && file.metadata()?.len() > live.len() as u64 {
             continue;
         }
         let length = extent::of(file)?.bytes;
-        let mut copy = Vec::with_capacity(length as usize);
+        let mut copy = room_for(length)?;
         read_start(file, length, &mut copy)?;
         // If it says how the program ended, it is to have what came before.
         if !was_over && is_over(&copy) {
@@ -60,6 +61,14 @@ pub fn copy_of(file: &File) -> io::Result<FileBytes> {
         io::ErrorKind::TimedOut,
         "its program writes it faster than it can be copied",
     ))
+}
+
+/// Memory for so much of a log, which may say that it is longer than any is.
+pub fn room_for(length: u64) -> io::Result<Vec<u8>> {
+    let mut room = Vec::new();
+    let bytes = usize::try_from(length).unwrap_or(usize::MAX);
+    room.try_reserve_exact(bytes)?;
+    Ok(room)
 }
 
 fn is_over(bytes: &[u8]) -> bool {

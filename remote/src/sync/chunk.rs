@@ -53,15 +53,6 @@ impl Chunk {
         }
     }
 
-    /// One of which this header is there.
-    pub fn begun(header: Header64) -> Self {
-        Self {
-            sent: HEADER_SIZE,
-            header,
-            pages: None,
-        }
-    }
-
     /// Whether nobody knows which chunk it is.
     pub fn is_unknown(&self) -> bool {
         self.header == [0; HEADER_SIZE]

@@ -32,7 +32,7 @@ use memlog_format::counter::{AREA_AT, AREA_END, Counter};
 
 use crate::look::{before_end, chunks, first_record, open_until, place};
 use chunk::{Bits, Chunk, PAGE, PAGES, is_full_table, without_zeros};
-use newest::{Newest, counts, is_same, nothing_of};
+use newest::{Newest, counts, is_same, is_spare, nothing_of};
 pub use uplink::{Pace, Stop, Uplink, answer_of, unexpected};
 
 /// Chunks of events in one turn, at most: other logs have theirs.
@@ -144,11 +144,14 @@ impl Sync {
             emptied,
             has_more,
         } = self.scan(chunks(bytes))?;
+        // Behind the scan: what it found may have been moved meanwhile.
+        let mut counter = [0; AREA_END];
+        self.file.read_exact_at(&mut counter, 0)?;
+        self.moves = Counter::CulledChunks.read(&counter) > 0;
         let mut is_new = false;
         for found in &tables {
             is_new |= self.send_pages(found, link)?;
         }
-        self.moves = Counter::CulledChunks.read(&first) > 0;
         let headers = filled.iter().filter_map(|found| found.header);
         let begun: BTreeSet<_> = headers.map(|one| (one.stream, one.sequence)).collect();
         let (mut events, mut metas) = (Commit::default(), Commit::default());
@@ -172,7 +175,7 @@ impl Sync {
             }
         }
         for found in emptied {
-            self.send_emptied(&found, &mut events);
+            self.send_emptied(&found, has_more, &mut events);
         }
         let mut all = events.0;
         all.append(&mut metas.0);
@@ -222,9 +225,10 @@ impl Sync {
             let known = self.open.get(&index).map(|chunk| &chunk.header);
             let is_same = known.is_some_and(|known| *known == bytes);
             let kind = header.map(|header| header.kind);
-            let was_events = kind.is_none() && !self.is_mutable && known.is_some_and(counts);
+            let is_spare = kind.is_none() && !self.is_mutable && is_spare(&bytes);
             match kind {
-                None if was_events => emptied.push(found),
+                // What lies in it counts nowhere; what was there may count at the receiver.
+                None if is_spare => emptied.push(found),
                 Some(Kind::Events) if is_same => {}
                 Some(Kind::Events | Kind::Meta) if self.is_mutable => paged.push(found),
                 Some(Kind::Events) => events.push(found),
@@ -260,35 +264,53 @@ impl Sync {
         let Some(header) = found.header else {
             return Ok(());
         };
-        let committed = header.committed as usize;
         if self.moves && !self.may_come(found, &header) {
             return Ok(());
         }
-        if !self.has_begun(found) {
-            let nothing = nothing_of(header);
-            link.write(place(found.index), &nothing)?;
-            self.open.insert(found.index, Chunk::begun(nothing));
+        let committed = header.committed as usize;
+        // The next may have come to a place that was looked at before, or lies behind all that
+        // there was.
+        let is_next_told = begun.contains(&(header.stream, header.sequence.wrapping_add(1)));
+        let told = match header.is_sealed() && !is_next_told {
+            true => open_until(header, committed),
+            false => found.bytes,
+        };
+        let known = self
+            .open
+            .get(&found.index)
+            .filter(|_| self.has_begun(found));
+        if known.is_some_and(|chunk| chunk.header == told) {
+            return Ok(());
         }
-        let sent = self.open.get(&found.index).map_or(0, |chunk| chunk.sent);
+        let (is_begun, sent) = (known.is_some(), known.map_or(0, |chunk| chunk.sent));
+        let start = sent.max(HEADER_SIZE);
         // The rest of a sealed chunk is as it will stay.
         let end = match header.is_sealed() {
             true => CHUNK_SIZE,
             false => committed,
         };
-        self.send_range(found.index, sent.max(HEADER_SIZE), end, committed, link)?;
+        let length = self.read_range(found.index, start, end, committed)?;
         // The place may have another chunk meanwhile; then what was read is of no chunk.
         let mut now = [0; HEADER_SIZE];
         read_up_to(&self.file, &mut now, place(found.index))?;
         if !is_same(&now, &found.bytes) {
             return Ok(());
         }
-        // The next may have come to a place that was looked at before.
-        let is_next_told = begun.contains(&(header.stream, header.sequence.wrapping_add(1)));
-        let told = match header.is_sealed() && self.moves && !is_next_told {
-            true => open_until(header, committed),
-            false => found.bytes,
-        };
-        commit.0.push((place(found.index), told.to_vec()));
+        let (at, records) = (place(found.index), &self.buffer[..length]);
+        let may_count = |chunk: &Chunk| counts(&chunk.header) || chunk.is_unknown();
+        let is_taken = !is_begun && self.open.get(&found.index).is_some_and(may_count);
+        if !is_begun {
+            link.write(at, &nothing_of(header))?;
+        }
+        if length > 0 {
+            link.write(at + start as u64, records)?;
+        }
+        let piece = (at, told.to_vec());
+        match is_taken {
+            // What counted there is lacking for as short a time as can be.
+            true => link.commit(&[piece])?,
+            false => commit.0.push(piece),
+        }
         self.newest.note(&header);
         if header.is_sealed() && told == found.bytes {
             self.settled.set(found.index);
@@ -320,12 +342,16 @@ impl Sync {
         })
     }
 
-    /// A place that has no chunk any more.
-    fn send_emptied(&mut self, found: &Found, commit: &mut Commit) {
+    /// A place that has no chunk any more. `has_more`: there are chunks that were not sent.
+    fn send_emptied(&mut self, found: &Found, has_more: bool, commit: &mut Commit) {
         let Some(chunk) = self.open.get_mut(&found.index) else {
             return;
         };
-        if self.newest.has_passed(&chunk.header) {
+        let may = match chunk.is_unknown() {
+            true => !has_more,
+            false => counts(&chunk.header) && self.newest.has_passed(&chunk.header),
+        };
+        if may {
             commit.0.push((place(found.index), found.bytes.to_vec()));
             (chunk.header, chunk.sent) = (found.bytes, HEADER_SIZE);
         }
@@ -383,11 +409,23 @@ impl Sync {
         if start >= end {
             return Ok(());
         }
-        let at = place(index) + start as u64;
-        let read = read_up_to(&self.file, &mut self.buffer[..end - start], at)?;
+        let length = self.read_range(index, start, end, needed)?;
+        link.write(place(index) + start as u64, &self.buffer[..length])
+    }
+
+    /// Reads them into the buffer; how many are to be sent.
+    fn read_range(
+        &mut self,
+        index: u32,
+        start: usize,
+        end: usize,
+        needed: usize,
+    ) -> io::Result<usize> {
+        let room = &mut self.buffer[..end.saturating_sub(start)];
+        let read = read_up_to(&self.file, room, place(index) + start as u64)?;
         let least = needed.saturating_sub(start).min(read);
         let rest = without_zeros(&self.buffer[..read]).len();
-        link.write(at, &self.buffer[..rest.max(least)])
+        Ok(rest.max(least))
     }
 
     /// Sends the pages of a chunk that differ from what is there. Whether there were any. Of

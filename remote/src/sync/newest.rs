@@ -54,6 +54,12 @@ pub fn counts(header: &[u8; HEADER_SIZE]) -> bool {
     matches!(Header::decode(header), Ok(Some(header)) if header.kind == Kind::Events)
 }
 
+/// Whether a place has no chunk, but had one of events, or is to have one.
+pub fn is_spare(header: &[u8; HEADER_SIZE]) -> bool {
+    let header = Header::decode_unused(header);
+    header.is_some_and(|header| header.kind == Kind::Events && header.committed == 0)
+}
+
 /// Whether two headers are of one chunk, however far it is written.
 pub fn is_same(one: &[u8; HEADER_SIZE], other: &[u8; HEADER_SIZE]) -> bool {
     let told = |bytes| {
@@ -118,6 +124,8 @@ mod tests {
             assert!(!is_same(&chunk(1, 2, 3, 80), &other));
         }
         let nothing = nothing_of(Header::decode(&chunk(1, 2, 3, 80)).unwrap().unwrap());
+        assert!(is_spare(&nothing) && !is_spare(&[0; HEADER_SIZE]));
+        assert!(!is_spare(&chunk(1, 2, 3, 80)));
         assert!(!counts(&nothing) && is_same(&nothing, &chunk(1, 2, 3, 80)));
     }
 }

@@ -226,7 +226,7 @@ fn abandon(slot: &'static Slot) {
     RECORDER.ground.counters.add(Counter::LostAbandoned, 1);
     // What the holder had half done is not to be built upon: no chunk, and no
     // cache, which belongs to no generation now.
-    stream.next_chunk();
+    stream.begin_chunk();
     stream.generation = 0;
 }
 

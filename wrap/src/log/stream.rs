@@ -381,12 +381,13 @@ impl Stream {
     /// Seals the chunk and takes the next; false if there is none.
     #[cold]
     pub fn next_chunk(&mut self) -> bool {
-        if self.cull() {
-            return true;
-        }
+        self.cull() || self.begin_chunk()
+    }
+
+    /// The same, and nothing is built upon what is in the chunk.
+    pub fn begin_chunk(&mut self) -> bool {
         self.finish_chunk();
-        self.announced = false;
-        self.is_private = self.log().is_deferred();
+        (self.announced, self.is_private) = (false, self.log().is_deferred());
         // Who has filled most of a chunk will fill another.
         let usage = match self.committed as usize > CHUNK_SIZE / 2 {
             true => Use::Much,

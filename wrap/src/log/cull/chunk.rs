@@ -25,9 +25,18 @@ pub struct Anew {
     pub spare: Chunk,
 }
 
+/// How far it is.
+#[derive(Clone, Copy)]
+pub enum Step {
+    /// What is in the other chunk is about to count.
+    Before,
+    /// It counts.
+    Done,
+}
+
 impl Cull {
-    /// Writes a chunk anew; `before` is told what will be in the other one right before
-    /// that counts. Nothing where the chunk stays as it is.
+    /// Writes a chunk anew; `tell` is told what is in the other one right before that counts,
+    /// and when it does. Nothing where the chunk stays as it is.
     ///
     /// # Safety
     /// The caller holds both chunks, and they are mapped as a whole.
@@ -35,7 +44,7 @@ impl Cull {
         &self,
         anew: Anew,
         rule: Rule,
-        mut before: impl FnMut(&Written),
+        mut tell: impl FnMut(Step, &Written),
     ) -> Option<Written> {
         // SAFETY: by the caller.
         let (bytes, out) = unsafe {
@@ -56,13 +65,15 @@ impl Cull {
             // SAFETY: by the caller. What lies in it does not count.
             unsafe { sink::renew(anew.spare, &unborn) };
             let written = rewrite(scratch, &header, (bytes, anew.from), out)?;
-            before(&written);
+            tell(Step::Before, &written);
             let is_done = self.change(anew.forks, || {
                 // SAFETY: by the caller.
                 unsafe {
                     sink::commit(anew.spare.at, written.committed);
                     sink::commit(anew.full.at, 0);
                 }
+                // Before signals come and forks go on: nobody finds the stream amid this.
+                tell(Step::Done, &written);
             });
             is_done.then_some(written)
         })

@@ -19,8 +19,8 @@
 //!
 //! A forked child's log says where its parent's streams stood at the fork, by an offset
 //! in a chunk. So nothing of before a fork is written anew: a fork is counted before it
-//! is made, then nobody is amid the last two steps, and whoever finds that another was
-//! counted leaves his chunk as it is.
+//! is made and behind it, in between nobody is amid the last two steps, and whoever finds
+//! that another was counted, or is under way, leaves his chunk as it is.
 #![allow(unsafe_code)]
 //! # Safety
 //! The memory of a room is mapped once, is of its size, and is used under its lock.
@@ -30,7 +30,7 @@ mod pairs;
 mod rewrite;
 mod scratch;
 
-pub use chunk::Anew;
+pub use chunk::{Anew, Step};
 pub use pairs::{LARGE, Rule, find};
 pub use rewrite::{Written, rewrite};
 pub use scratch::Scratch;
@@ -51,6 +51,8 @@ pub struct Cull {
     /// The threshold; 0 where nothing is left out.
     below_ticks: AtomicU64,
     forks: AtomicU32,
+    /// Forks that are under way: a chunk that begins meanwhile may be one of before them.
+    under_way: AtomicU32,
     /// Threads amid the last two steps.
     changing: AtomicU32,
     /// In a process that forks, and in its child: the fork was counted, and nobody was
@@ -105,6 +107,7 @@ impl Cull {
             ground,
             below_ticks: AtomicU64::new(0),
             forks: AtomicU32::new(0),
+            under_way: AtomicU32::new(0),
             changing: AtomicU32::new(0),
             is_fork_told: AtomicBool::new(false),
             rooms: [
@@ -126,7 +129,7 @@ impl Cull {
         self.below_ticks.load(Ordering::Relaxed)
     }
 
-    /// Forks so far.
+    /// Forks that began or ended so far.
     pub fn forks(&self) -> u32 {
         self.forks.load(Ordering::SeqCst)
     }
@@ -138,6 +141,7 @@ impl Cull {
         }
         // Before the others are looked at: whoever changes a chunk does it the other way
         // round.
+        self.under_way.fetch_add(1, Ordering::SeqCst);
         self.forks.fetch_add(1, Ordering::SeqCst);
         let mut is_told = false;
         for _ in 0..LOOKS {
@@ -150,9 +154,13 @@ impl Cull {
         self.is_fork_told.store(is_told, Ordering::Relaxed);
     }
 
-    /// It has forked.
+    /// It has forked. Nobody says so of a fork of libc's own: nothing is left out behind one.
     pub fn end_fork(&self) {
         self.is_fork_told.store(false, Ordering::Relaxed);
+        self.forks.fetch_add(1, Ordering::SeqCst);
+        let less = |forks: u32| forks.checked_sub(1);
+        let order = Ordering::SeqCst;
+        let _ = self.under_way.fetch_update(order, order, less);
     }
 
     /// In a forked child: whether it is known where its parent's streams stood.
@@ -163,7 +171,7 @@ impl Cull {
     /// Does the last two steps, unless there was another fork than those.
     fn change(&self, forks: u32, steps: impl FnOnce()) -> bool {
         self.changing.fetch_add(1, Ordering::SeqCst);
-        let may = self.forks() == forks;
+        let may = self.forks() == forks && self.under_way.load(Ordering::SeqCst) == 0;
         if may {
             steps();
         }
@@ -195,6 +203,7 @@ impl Cull {
             room.with(Patience::None, |room| room.is_counted = false);
         }
         self.changing.store(0, Ordering::Relaxed);
-        self.end_fork();
+        self.under_way.store(0, Ordering::Relaxed);
+        self.is_fork_told.store(false, Ordering::Relaxed);
     }
 }

@@ -4,7 +4,7 @@
 //! As in `stream`.
 
 use super::Stream;
-use crate::log::cull::{Anew, Rule};
+use crate::log::cull::{Anew, Rule, Step, Written};
 use crate::log::sink::{self, Chunk, Use};
 use crate::platform::lock::Patience;
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
@@ -80,26 +80,27 @@ impl Stream {
             below_ticks,
             is_alone,
         };
-        let culled = &mut self.culled;
-        // SAFETY: both chunks are this stream's, and all of them is ready.
-        let written = unsafe {
-            log.cull.write_anew(anew, rule, |written| {
+        let tell = |step, written: &Written| match step {
+            Step::Before => {
                 log.ground.counters.add(Counter::CulledChunks, 1);
                 if !is_alone {
-                    culled.note(written.most_bytes, |more| {
+                    self.culled.note(written.most_bytes, |more| {
                         log.ground.counters.add(Counter::CulledBytes, more);
                     });
                 }
-            })
+            }
+            Step::Done => self.go_on_in(anew, written),
         };
-        let Some(written) = written else {
-            return false;
-        };
+        // SAFETY: both chunks are this stream's, and all of them is ready.
+        let written = unsafe { log.cull.write_anew(anew, rule, tell) };
+        written.is_some_and(|written| written.committed as usize <= MOST_LEFT)
+    }
+
+    fn go_on_in(&mut self, anew: Anew, written: &Written) {
         (self.chunk, self.chunk_index) = (anew.spare.at, anew.spare.index);
         self.culled.spare = anew.full;
         (self.committed, self.deltas) = (written.committed, written.deltas);
         self.set_ready(anew.spare.ready);
-        self.committed as usize <= MOST_LEFT
     }
 
     /// Whether the chunk is one that can be written anew, and worth it.
@@ -121,7 +122,7 @@ impl Stream {
     pub fn note_fork(&mut self) {
         let forks = self.log().cull.forks();
         // Of one that another thread has made it is not known where this one stood.
-        if forks == self.culled.forks.wrapping_add(1) {
+        if forks == self.culled.forks.wrapping_add(2) {
             (self.culled.from, self.culled.forks) = (self.committed, forks);
         }
     }
