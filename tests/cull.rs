@@ -319,7 +319,7 @@ fn a_kill_at_any_moment_leaves_what_is_live() {
     // SAFETY: no memory is involved.
     let adopts = unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
     assert_eq!(adopts, 0, "orphans become children of the test");
-    let kills = if is_long() { 300 } else { 60 };
+    let kills = if is_long() { 300 } else { 24 };
     let seed = seed();
     let mut random = Random::new(seed);
     let mut totals = Totals::default();
