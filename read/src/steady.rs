@@ -49,11 +49,9 @@ pub struct Steady {
     copies: Copies,
     /// How many places had been given out.
     given: u64,
-    /// Some of them lie behind the bytes that were looked at.
-    is_cut: bool,
-    marks: Marks,
-    /// Nobody writes, so all is as it is.
-    is_quiet: bool,
+    /// How far each stream was before the copies were made; nothing where nobody writes, so
+    /// that all is as it is.
+    marks: Option<Marks>,
 }
 
 /// Chunks by their places.
@@ -101,9 +99,7 @@ impl Steady {
                     kept: looking.kept,
                     copies,
                     given: looking.given,
-                    is_cut: looking.given > looking.places as u64,
-                    marks,
-                    is_quiet: false,
+                    marks: Some(marks),
                 });
             }
             if seen != before {
@@ -113,31 +109,22 @@ impl Steady {
             }
             alike += 1;
             if alike == MOST_ALIKE {
-                return Some(Self {
-                    is_quiet: true,
-                    ..Self::default()
-                });
+                return Some(Self::default());
             }
             std::thread::sleep(Duration::from_millis(1));
         }
         None
     }
 
-    /// How far each stream was before the copies were made; nothing where nobody writes.
-    pub fn marks(&self) -> Option<&Marks> {
-        (!self.is_quiet).then_some(&self.marks)
+    /// Whether places were given out behind those that were looked at.
+    pub fn goes_on_behind(&self, live: &[u8]) -> bool {
+        self.given > live.len().div_ceil(CHUNK_SIZE) as u64
     }
 
-    /// Whether places were given out behind the bytes that were looked at.
-    pub fn is_cut(&self) -> bool {
-        self.is_cut
-    }
-
-    /// Makes a copy of the same log, which was made after [`Steady::take`], one of that moment.
-    pub fn settle(&self, copy: &mut [u8]) {
-        if self.is_quiet {
-            return;
-        }
+    /// Makes a copy of the same log, which was made after [`Steady::take`], one of that moment;
+    /// how far each stream was just before that. Nothing where it stays as it is.
+    pub fn settle(self, copy: &mut [u8]) -> Option<Marks> {
+        let marks = self.marks?;
         let unused = Header {
             committed: 0,
             ..Header::new(Kind::Events, 0, 0)
@@ -158,6 +145,7 @@ impl Steady {
         if let Some(word) = copy.get_mut(at..at + 8) {
             word.copy_from_slice(&self.given.to_le_bytes());
         }
+        Some(marks)
     }
 }
 

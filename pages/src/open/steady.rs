@@ -41,7 +41,7 @@ pub fn copy_of(file: &File) -> io::Result<FileBytes> {
             break;
         };
         // It went on behind what was looked at. What is sent elsewhere has an end there.
-        if steady.is_cut() && file.metadata()?.len() > live.len() as u64 {
+        if steady.goes_on_behind(&live) && file.metadata()?.len() > live.len() as u64 {
             continue;
         }
         let length = extent::of(file)?.bytes;
@@ -51,9 +51,8 @@ pub fn copy_of(file: &File) -> io::Result<FileBytes> {
         if !was_over && is_over(&copy) {
             continue;
         }
-        steady.settle(&mut copy);
-        return Ok(match steady.marks() {
-            Some(marks) => FileBytes::Moment(copy, marks.clone()),
+        return Ok(match steady.settle(&mut copy) {
+            Some(marks) => FileBytes::Moment(copy, marks),
             None => FileBytes::Read(copy),
         });
     }
