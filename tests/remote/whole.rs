@@ -4,6 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Stdio;
 
+use memlog_format::chunk::{CHUNK_SIZE, Header, Kind};
+use memlog_format::counter::{AREA_AT, Counter};
+
 use crate::ends::{Gather, Process, grows, memlog, record, record_with, same, until};
 use crate::sites::build::GCC;
 use crate::sites::{Folder, victim};
@@ -92,6 +95,34 @@ fn a_log_that_grows_arrives_whole() {
 
 fn mode(found: fs::Metadata) -> u32 {
     std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o777
+}
+
+/// A full log: each of many threads has filled chunks, and no next one. Those that are told
+/// as far as they can be hold no others up.
+#[test]
+fn many_chunks_that_have_no_next_arrive() {
+    const STREAMS: u32 = 600;
+    let folder = Folder::new("remote-full");
+    let program = grows(&folder);
+    let log = folder.path("full.memlog");
+    record(&folder, &log, &program, &["1", "10"]).ends();
+    let mut bytes = fs::read(&log).expect("a log");
+    let first = (bytes.len() / CHUNK_SIZE) as u64;
+    bytes.resize(bytes.len().next_multiple_of(CHUNK_SIZE), 0);
+    for sequence in 0..2 {
+        for stream in 1000..1000 + STREAMS {
+            let begun = Header::new(Kind::Events, stream, sequence);
+            bytes.extend(begun.over(&[], true).encode());
+            bytes.resize(bytes.len().next_multiple_of(CHUNK_SIZE), 0);
+        }
+    }
+    let at = AREA_AT + 8 * Counter::Chunks as usize;
+    let chunks = (first + 2 * u64::from(STREAMS)).to_le_bytes();
+    bytes[at..at + 8].copy_from_slice(&chunks);
+    fs::write(&log, bytes).expect("a log");
+    let gather = Gather::start(&folder, &[]);
+    gather.sends(&folder, &[&log]);
+    same(&log, &folder.path("gathered/full.memlog"));
 }
 
 #[test]

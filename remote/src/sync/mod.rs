@@ -13,15 +13,18 @@
 //! So whatever the receiver has at a moment is a log, as if the program had been killed. That
 //! it ended is told once all else was, for readers take a log with an end for whole.
 //!
+//! Chunks that a recorder moves, as it leaves short lives out, come by the rules of [`newest`].
+//!
 //! A flight recorder's log changes anywhere. Of that, pages are sent that differ, and what
 //! the receiver has is exact when nothing changes any more.
 
 mod again;
 mod chunk;
+mod events;
 mod newest;
 mod uplink;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -32,7 +35,7 @@ use memlog_format::counter::{AREA_AT, AREA_END, Counter};
 
 use crate::look::{before_end, chunks, first_record, open_until, place};
 use chunk::{Bits, Chunk, PAGE, PAGES, is_full_table, without_zeros};
-use newest::{Newest, counts, is_same, is_spare, nothing_of};
+use newest::{Newest, is_spare};
 pub use uplink::{Pace, Stop, Uplink, answer_of, unexpected};
 
 /// Chunks of events in one turn, at most: other logs have theirs.
@@ -80,8 +83,10 @@ struct Found {
 struct Scan {
     /// Compared page by page.
     tables: Vec<Found>,
-    /// With records that may be new.
-    filled: Vec<Found>,
+    /// With events that may be new.
+    events: Vec<(Found, Header)>,
+    /// With other records.
+    metas: Vec<(Found, Header)>,
     /// Where events were.
     emptied: Vec<Found>,
     /// There is more than a turn has.
@@ -91,6 +96,16 @@ struct Scan {
 /// Pieces of a commit, in their order.
 #[derive(Default)]
 struct Commit(Vec<(u64, Vec<u8>)>);
+
+impl Commit {
+    /// Makes what it has so far valid.
+    fn end(&mut self, link: &mut Uplink) -> Result<(), Stop> {
+        match std::mem::take(&mut self.0) {
+            none if none.is_empty() => Ok(()),
+            pieces => link.commit(&pieces),
+        }
+    }
+}
 
 impl Sync {
     /// Of an open log, of which the receiver has nothing.
@@ -140,7 +155,8 @@ impl Sync {
         }
         let Scan {
             tables,
-            filled,
+            events,
+            metas,
             emptied,
             has_more,
         } = self.scan(chunks(bytes))?;
@@ -152,38 +168,29 @@ impl Sync {
         for found in &tables {
             is_new |= self.send_pages(found, link)?;
         }
-        let headers = filled.iter().filter_map(|found| found.header);
-        let begun: BTreeSet<_> = headers.map(|one| (one.stream, one.sequence)).collect();
-        let (mut events, mut metas) = (Commit::default(), Commit::default());
-        let mut has_end = false;
-        for found in &filled {
-            let Some(header) = found.header else { continue };
-            match header.kind {
-                Kind::Meta => {
-                    let may_end = self.had_end && !has_more;
-                    has_end |= self.send_meta(found, header, may_end, &mut metas, link)?;
-                }
-                _ if self.is_replaced(found) => {
-                    // What was moved from a place is to be there before it has another chunk.
-                    if !events.0.is_empty() {
-                        is_new = true;
-                        link.commit(&std::mem::take(&mut events.0))?;
-                    }
-                    self.send_events(found, &begun, &mut events, link)?;
-                }
-                _ => self.send_events(found, &begun, &mut events, link)?,
-            }
+        let (mut commit, mut last) = (Commit::default(), Commit::default());
+        for (found, header) in &events {
+            is_new |= self.send_events(found, *header, &mut commit, link)?;
         }
         for found in emptied {
-            self.send_emptied(&found, has_more, &mut events);
+            self.send_emptied(&found, has_more, &mut commit);
         }
-        let mut all = events.0;
-        all.append(&mut metas.0);
+        let (may_end, mut has_end) = (self.had_end && !has_more, false);
+        for (found, header) in &metas {
+            has_end |= self.send_meta(found, *header, may_end, &mut last, link)?;
+        }
+        let mut all = commit.0;
+        all.append(&mut last.0);
+        // Those that were given out since come with the next turn.
+        let given = Counter::Chunks.read(&first).min(u64::from(chunks(bytes)));
+        if !has_more {
+            let at = AREA_AT + 8 * Counter::Chunks as usize;
+            first[at..at + 8].copy_from_slice(&given.to_le_bytes());
+        }
         let counters = &first[AREA_AT..AREA_END];
         if self.counters != counters {
             // Chunks that are given out are part of the log, if not begun.
             if !has_more {
-                let given = Counter::Chunks.read(&first);
                 let length = given.saturating_mul(CHUNK_SIZE as u64).min(bytes);
                 all.push((length, Vec::new()));
             }
@@ -206,8 +213,8 @@ impl Sync {
     /// What may have changed: chunks that are compared page by page, and chunks that are
     /// filled; of events no more than a turn has.
     fn scan(&mut self, count: u32) -> io::Result<Scan> {
-        let (mut paged, mut filled, mut emptied) = (Vec::new(), Vec::new(), Vec::new());
-        let mut events = Vec::new();
+        let (mut paged, mut emptied) = (Vec::new(), Vec::new());
+        let (mut events, mut metas) = (Vec::new(), Vec::new());
         for index in self.settled.zeros(count) {
             let mut bytes = [0; HEADER_SIZE];
             let read = read_up_to(&self.file, &mut bytes, place(index))?;
@@ -224,137 +231,35 @@ impl Sync {
             };
             let known = self.open.get(&index).map(|chunk| &chunk.header);
             let is_same = known.is_some_and(|known| *known == bytes);
-            let kind = header.map(|header| header.kind);
-            let is_spare = kind.is_none() && !self.is_mutable && is_spare(&bytes);
-            match kind {
-                // What lies in it counts nowhere; what was there may count at the receiver.
-                None if is_spare => emptied.push(found),
-                Some(Kind::Events) if is_same => {}
-                Some(Kind::Events | Kind::Meta) if self.is_mutable => paged.push(found),
-                Some(Kind::Events) => events.push(found),
-                Some(Kind::Meta) if is_same => {}
-                Some(Kind::Meta) => filled.push(found),
+            let Some(header) = header else {
+                match is_spare(&bytes) && !self.is_mutable {
+                    // What lies in it counts nowhere; what was there may count at the receiver.
+                    true => emptied.push(found),
+                    false => paged.push(found),
+                }
+                continue;
+            };
+            match header.kind {
+                Kind::Events if is_same => {}
+                Kind::Events | Kind::Meta if self.is_mutable => paged.push(found),
+                Kind::Meta if is_same => {}
+                Kind::Events if known == Some(&self.newest.told(&header, bytes)) => {}
+                Kind::Events => events.push((found, header)),
+                Kind::Meta => metas.push((found, header)),
                 _ => paged.push(found),
             }
         }
-        // A chunk that is moved may have come to a place behind the stream's next one.
-        let order = |header: Header| (header.sequence, header.stream, header.culled);
-        events.sort_by_key(|found| found.header.map(order));
         let has_more = events.len() > self.room;
         events.truncate(self.room);
-        filled.append(&mut events);
         // Of the log's header last: it may tell an end.
         paged.sort_by_key(|found| found.header.map(|header| header.kind) == Some(Kind::Meta));
         Ok(Scan {
             tables: paged,
-            filled,
+            events,
+            metas,
             emptied,
             has_more,
         })
-    }
-
-    /// `begun`: streams and sequences of what this turn has.
-    fn send_events(
-        &mut self,
-        found: &Found,
-        begun: &BTreeSet<(u32, u32)>,
-        commit: &mut Commit,
-        link: &mut Uplink,
-    ) -> Result<(), Stop> {
-        let Some(header) = found.header else {
-            return Ok(());
-        };
-        if self.moves && !self.may_come(found, &header) {
-            return Ok(());
-        }
-        let committed = header.committed as usize;
-        // The next may have come to a place that was looked at before, or lies behind all that
-        // there was.
-        let is_next_told = begun.contains(&(header.stream, header.sequence.wrapping_add(1)));
-        let told = match header.is_sealed() && !is_next_told {
-            true => open_until(header, committed),
-            false => found.bytes,
-        };
-        let known = self
-            .open
-            .get(&found.index)
-            .filter(|_| self.has_begun(found));
-        if known.is_some_and(|chunk| chunk.header == told) {
-            return Ok(());
-        }
-        let (is_begun, sent) = (known.is_some(), known.map_or(0, |chunk| chunk.sent));
-        let start = sent.max(HEADER_SIZE);
-        // The rest of a sealed chunk is as it will stay.
-        let end = match header.is_sealed() {
-            true => CHUNK_SIZE,
-            false => committed,
-        };
-        let length = self.read_range(found.index, start, end, committed)?;
-        // The place may have another chunk meanwhile; then what was read is of no chunk.
-        let mut now = [0; HEADER_SIZE];
-        read_up_to(&self.file, &mut now, place(found.index))?;
-        if !is_same(&now, &found.bytes) {
-            return Ok(());
-        }
-        let (at, records) = (place(found.index), &self.buffer[..length]);
-        let may_count = |chunk: &Chunk| counts(&chunk.header) || chunk.is_unknown();
-        let is_taken = !is_begun && self.open.get(&found.index).is_some_and(may_count);
-        if !is_begun {
-            link.write(at, &nothing_of(header))?;
-        }
-        if length > 0 {
-            link.write(at + start as u64, records)?;
-        }
-        let piece = (at, told.to_vec());
-        match is_taken {
-            // What counted there is lacking for as short a time as can be.
-            true => link.commit(&[piece])?,
-            false => commit.0.push(piece),
-        }
-        self.newest.note(&header);
-        if header.is_sealed() && told == found.bytes {
-            self.settled.set(found.index);
-            self.open.remove(&found.index);
-        } else {
-            let chunk = self.open.entry(found.index).or_default();
-            (chunk.sent, chunk.header) = (committed, told);
-        }
-        Ok(())
-    }
-
-    /// Whether the receiver has another chunk of events there.
-    fn is_replaced(&self, found: &Found) -> bool {
-        let known = self.open.get(&found.index).map(|chunk| &chunk.header);
-        known.is_some_and(|known| counts(known) && !is_same(known, &found.bytes))
-    }
-
-    /// Whether the receiver has all that is to be there before a chunk.
-    fn may_come(&self, found: &Found, header: &Header) -> bool {
-        let known = self.open.get(&found.index).map(|chunk| &chunk.header);
-        self.newest.has_before(header)
-            && known.is_none_or(|known| self.newest.gives_way(known, header))
-    }
-
-    /// Whether the receiver may have something of the chunk that a place has now.
-    fn has_begun(&self, found: &Found) -> bool {
-        self.open.get(&found.index).is_some_and(|chunk| {
-            is_same(&chunk.header, &found.bytes) || chunk.is_unknown() && !self.moves
-        })
-    }
-
-    /// A place that has no chunk any more. `has_more`: there are chunks that were not sent.
-    fn send_emptied(&mut self, found: &Found, has_more: bool, commit: &mut Commit) {
-        let Some(chunk) = self.open.get_mut(&found.index) else {
-            return;
-        };
-        let may = match chunk.is_unknown() {
-            true => !has_more,
-            false => counts(&chunk.header) && self.newest.has_passed(&chunk.header),
-        };
-        if may {
-            commit.0.push((place(found.index), found.bytes.to_vec()));
-            (chunk.header, chunk.sent) = (found.bytes, HEADER_SIZE);
-        }
     }
 
     /// Whether it tells an end.

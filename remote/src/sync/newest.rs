@@ -12,7 +12,10 @@
 
 use std::collections::BTreeMap;
 
-use memlog_format::chunk::{HEADER_SIZE, Header, Kind};
+use memlog_format::chunk::{Header, Kind};
+
+use super::chunk::Header64;
+use crate::look::open_until;
 
 /// By stream, the newest chunk that the receiver has.
 #[derive(Debug, Default)]
@@ -25,6 +28,17 @@ impl Newest {
         *newest = (header.sequence, header.culled).max(*newest);
     }
 
+    /// A chunk's header as it is told: that it is sealed, once the receiver has the next one.
+    /// Else who reads there would miss that.
+    pub fn told(&self, header: &Header, bytes: Header64) -> Header64 {
+        let newest = self.0.get(&header.stream);
+        let has_next = newest.is_some_and(|(sequence, _)| header.sequence < *sequence);
+        match header.is_sealed() && !has_next {
+            true => open_until(*header, header.committed as usize),
+            false => bytes,
+        }
+    }
+
     /// Whether it has all of the stream that comes before this chunk.
     pub fn has_before(&self, header: &Header) -> bool {
         let next = self.0.get(&header.stream).map_or(0, |newest| newest.0 + 1);
@@ -32,7 +46,7 @@ impl Newest {
     }
 
     /// Whether a chunk may take the place of one that the receiver has.
-    pub fn gives_way(&self, known: &[u8; HEADER_SIZE], to: &Header) -> bool {
+    pub fn gives_way(&self, known: &Header64, to: &Header) -> bool {
         let known_header = Header::decode_unused(known);
         let is_anew = |known: Header| (known.stream, known.sequence) == (to.stream, to.sequence);
         known_header.is_some_and(is_anew) || self.has_passed(known)
@@ -40,7 +54,7 @@ impl Newest {
 
     /// Whether it has what came of a chunk that it has, too. Nobody knows what is in its stead
     /// of one that cannot be told.
-    pub fn has_passed(&self, chunk: &[u8; HEADER_SIZE]) -> bool {
+    pub fn has_passed(&self, chunk: &Header64) -> bool {
         let Some(header) = Header::decode_unused(chunk).filter(|_| counts(chunk)) else {
             return true;
         };
@@ -50,18 +64,18 @@ impl Newest {
 }
 
 /// Whether this is the header of events that count.
-pub fn counts(header: &[u8; HEADER_SIZE]) -> bool {
+pub fn counts(header: &Header64) -> bool {
     matches!(Header::decode(header), Ok(Some(header)) if header.kind == Kind::Events)
 }
 
 /// Whether a place has no chunk, but had one of events, or is to have one.
-pub fn is_spare(header: &[u8; HEADER_SIZE]) -> bool {
+pub fn is_spare(header: &Header64) -> bool {
     let header = Header::decode_unused(header);
     header.is_some_and(|header| header.kind == Kind::Events && header.committed == 0)
 }
 
 /// Whether two headers are of one chunk, however far it is written.
-pub fn is_same(one: &[u8; HEADER_SIZE], other: &[u8; HEADER_SIZE]) -> bool {
+pub fn is_same(one: &Header64, other: &Header64) -> bool {
     let told = |bytes| {
         let header = Header::decode_unused(bytes)?;
         Some((header.kind, header.stream, header.sequence, header.culled))
@@ -70,7 +84,7 @@ pub fn is_same(one: &[u8; HEADER_SIZE], other: &[u8; HEADER_SIZE]) -> bool {
 }
 
 /// A chunk's header, where nothing of it counts yet.
-pub fn nothing_of(header: Header) -> [u8; HEADER_SIZE] {
+pub fn nothing_of(header: Header) -> Header64 {
     let nothing = Header {
         committed: 0,
         flags: 0,
@@ -84,7 +98,7 @@ pub fn nothing_of(header: Header) -> [u8; HEADER_SIZE] {
 mod tests {
     use super::*;
 
-    fn chunk(stream: u32, sequence: u32, culled: u32, committed: u32) -> [u8; HEADER_SIZE] {
+    fn chunk(stream: u32, sequence: u32, culled: u32, committed: u32) -> Header64 {
         let header = Header {
             culled,
             committed,
@@ -112,9 +126,16 @@ mod tests {
         assert!(newest.gives_way(&old, &next(7)));
         assert!(Newest::default().gives_way(&old, &next(5)));
         assert!(!Newest::default().gives_way(&old, &next(6)));
+        let sealed = |sequence| next(sequence).over(&[], true);
+        for (sequence, is_told) in [(5, true), (6, false), (7, false)] {
+            let header = sealed(sequence);
+            let told = newest.told(&header, header.encode());
+            assert_eq!(told == header.encode(), is_told, "{sequence}");
+            assert!(counts(&told) && is_same(&told, &header.encode()));
+        }
         // Nothing of it counts there.
         assert!(newest.has_passed(&chunk(7, 1, 0, 0)));
-        assert!(newest.has_passed(&[0; HEADER_SIZE]));
+        assert!(newest.has_passed(&[0; _]));
     }
 
     #[test]
@@ -124,7 +145,7 @@ mod tests {
             assert!(!is_same(&chunk(1, 2, 3, 80), &other));
         }
         let nothing = nothing_of(Header::decode(&chunk(1, 2, 3, 80)).unwrap().unwrap());
-        assert!(is_spare(&nothing) && !is_spare(&[0; HEADER_SIZE]));
+        assert!(is_spare(&nothing) && !is_spare(&[0; _]));
         assert!(!is_spare(&chunk(1, 2, 3, 80)));
         assert!(!counts(&nothing) && is_same(&nothing, &chunk(1, 2, 3, 80)));
     }
