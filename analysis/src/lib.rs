@@ -12,7 +12,7 @@
 //! * `holders`: the same by thread and scope beside it; `owners`: a thread in its scopes
 //! * `rss`: which reading of resident memory shows the peak
 //! * `resident`: what that consists of, and how well its moment is known
-//! * `sparse`: counts of few that have large numbers
+//! * `sparse`: counts of few that have large numbers; `places`: of keys that are far apart
 //! * `segments`: how far the heap peak may be off between threads
 //! * `stacks`: each stack once, however often the recorder wrote it down
 //! * `areas`: what of its addresses calls mapped; `ledger`: figures of what the program did
@@ -58,6 +58,7 @@ mod live;
 mod name;
 mod outside;
 mod owners;
+mod places;
 mod reached;
 mod resident;
 mod rss;

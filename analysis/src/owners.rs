@@ -1,9 +1,9 @@
 //! Who asks for memory: threads, each in the scopes that it is in.
 
-use foldhash::fast::RandomState;
-use hashbrown::HashMap;
+use std::hash::Hash;
 
 use crate::counts::Held;
+use crate::places::Places;
 use crate::scopes::Scopes;
 use crate::totals::At;
 
@@ -19,10 +19,7 @@ struct Owner {
 pub(crate) struct Owners {
     /// What streams told of scopes.
     pub(crate) scopes: Scopes,
-    list: Vec<Owner>,
-    places: HashMap<Owner, u32, RandomState>,
-    /// Most often the same as before asks.
-    last: Option<(Owner, u32)>,
+    places: Places<Owner>,
 }
 
 impl Owners {
@@ -30,54 +27,32 @@ impl Owners {
     #[inline(always)]
     pub(crate) fn at(&mut self, at: At) -> u32 {
         let scope = self.scopes.of(at.stream);
-        self.place(Owner { tid: at.tid, scope })
+        self.places.of(Owner { tid: at.tid, scope })
     }
 
     /// A thread that asked before the events of the log.
     pub(crate) fn before(&mut self, tid: u32) -> u32 {
         let scope = Scopes::UNKNOWN;
-        self.place(Owner { tid, scope })
-    }
-
-    #[inline(always)]
-    fn place(&mut self, owner: Owner) -> u32 {
-        match self.last {
-            Some((last, place)) if last == owner => place,
-            _ => self.look_up(owner),
-        }
-    }
-
-    #[inline(never)]
-    fn look_up(&mut self, owner: Owner) -> u32 {
-        let next = self.list.len() as u32;
-        let place = *self.places.entry(owner).or_insert(next);
-        if place == next {
-            self.list.push(owner);
-        }
-        self.last = Some((owner, place));
-        place
+        self.places.of(Owner { tid, scope })
     }
 
     /// What each thread has of what owners have.
     pub(crate) fn by_thread(&self, held: impl Iterator<Item = (u32, Held)>) -> Vec<(u32, Held)> {
-        summed(held.map(|(place, held)| (self.list[place as usize].tid, held)))
+        summed(held.map(|(place, held)| (self.places.key(place).tid, held)))
     }
 
     /// The same of each scope, by its place.
     pub(crate) fn by_scope(&self, held: impl Iterator<Item = (u32, Held)>) -> Vec<(u16, Held)> {
-        summed(held.map(|(place, held)| (self.list[place as usize].scope, held)))
+        summed(held.map(|(place, held)| (self.places.key(place).scope, held)))
     }
 }
 
 /// The sum of each key, in the order of their coming.
-fn summed<K: Copy + Eq + std::hash::Hash>(
-    parts: impl Iterator<Item = (K, Held)>,
-) -> Vec<(K, Held)> {
-    let mut places: HashMap<K, usize, RandomState> = HashMap::default();
+fn summed<K: Copy + Eq + Hash>(parts: impl Iterator<Item = (K, Held)>) -> Vec<(K, Held)> {
+    let mut places = Places::default();
     let mut sums: Vec<(K, Held)> = Vec::new();
     for (key, held) in parts {
-        let place = *places.entry(key).or_insert(sums.len());
-        match sums.get_mut(place) {
+        match sums.get_mut(places.of(key) as usize) {
             Some((_, sum)) => *sum = sum.plus(held),
             None => sums.push((key, held)),
         }

@@ -1,60 +1,36 @@
 //! Counts of few that have large numbers: those of all stacks that map. What lies between
 //! them takes no memory.
 
-use foldhash::fast::RandomState;
-use hashbrown::HashMap;
-
 use crate::counts::{Counts, Held, Moment};
+use crate::places::Places;
 
 /// Counts by any number.
 #[derive(Default)]
 pub(crate) struct Sparse {
     /// By their places here; it is told of the moments.
     pub(crate) counts: Counts,
-    keys: Vec<u32>,
-    places: HashMap<u32, u32, RandomState>,
-    /// Most often the same as before is asked for.
-    last: Option<(u32, u32)>,
+    places: Places<u32>,
 }
 
 impl Sparse {
     /// A block came.
     #[inline]
     pub(crate) fn add(&mut self, key: u32, bytes: u64) {
-        let place = self.place(key);
+        let place = self.places.of(key);
         self.counts.add(place, bytes);
     }
 
     /// A block went.
     #[inline]
     pub(crate) fn subtract(&mut self, key: u32, bytes: u64) {
-        let place = self.place(key);
+        let place = self.places.of(key);
         self.counts.subtract(place, bytes);
     }
 
     /// What each held at a moment, in the order of their coming.
     pub(crate) fn held(&self, moment: Moment) -> impl Iterator<Item = (u32, Held)> {
         let held = self.counts.held(moment);
-        held.map(|(place, held)| (self.keys[place as usize], held))
-    }
-
-    #[inline(always)]
-    fn place(&mut self, key: u32) -> u32 {
-        match self.last {
-            Some((last, place)) if last == key => place,
-            _ => self.look_up(key),
-        }
-    }
-
-    #[inline(never)]
-    fn look_up(&mut self, key: u32) -> u32 {
-        let next = self.keys.len() as u32;
-        let place = *self.places.entry(key).or_insert(next);
-        if place == next {
-            self.keys.push(key);
-        }
-        self.last = Some((key, place));
-        place
+        held.map(|(place, held)| (self.places.key(place), held))
     }
 }
 
@@ -79,6 +55,6 @@ mod tests {
         let peak = told(&sparse, Moment::HeapPeak);
         assert_eq!(peak, [(u32::MAX, 1030), (71, 200)]);
         assert_eq!(told(&sparse, Moment::End), [(u32::MAX, 30), (9, 5)]);
-        assert_eq!(sparse.keys.len(), 3);
+        assert_eq!(sparse.places.of(12), 3, "three have places");
     }
 }
