@@ -320,7 +320,8 @@ impl Deltas {
     }
 
     /// Writes a rarer record; at most [`MAX_EXT`](crate::ext::MAX_EXT) bytes. One
-    /// that is longer does not fit, whatever the room in `out`.
+    /// that is longer does not fit, whatever the room in `out`. One of a newer memlog may
+    /// be what the next is told by: those behind it cannot be written again.
     pub fn put_ext(&mut self, out: &mut Writer, ext: &Ext) {
         let mut scratch = [0u8; crate::ext::MAX_PAYLOAD];
         let mut payload = Writer::new(&mut scratch);
