@@ -3,13 +3,9 @@
 use memlog_analysis::{Held, Moment};
 use serde_json::{Value, json};
 
+use super::by_thread::{LEAST_PERCENT, MOST_NAMED};
 use crate::open::Analysis;
 use crate::words::{Sizes, clean, counted, percentage};
-
-/// Names are told of so many; the others together.
-const MOST_NAMED: usize = 4;
-/// What holds less is no name to know.
-const LEAST_PERCENT: f64 = 1.0;
 
 /// All that hold something, those that hold most first.
 fn held(analysis: &Analysis) -> Vec<(String, Held)> {

@@ -10,9 +10,9 @@ use crate::open::Analysis;
 use crate::words::{clean, counted, grouped, percentage};
 
 /// Names are told of so many; the others together.
-const MOST_NAMED: usize = 4;
+pub(super) const MOST_NAMED: usize = 4;
 /// What holds less is no name to know.
-const LEAST_PERCENT: f64 = 1.0;
+pub(super) const LEAST_PERCENT: f64 = 1.0;
 
 /// Threads that are told of as one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -95,7 +95,7 @@ impl Files {
                 marks: None,
             });
         }
-        Self::read(path, log_bytes)
+        Self::read(path, log_bytes, marks_of)
     }
 
     /// The same, and nobody is told how far it is.
@@ -105,7 +105,7 @@ impl Files {
 
     /// The same of a log only, copied at once: it may be overwritten meanwhile.
     pub fn copy(path: &Path) -> anyhow::Result<Self> {
-        Self::read(path, log_copy)
+        Self::read(path, log_copy, marks_of)
     }
 
     /// The same without their events, of a log only.
@@ -114,10 +114,12 @@ impl Files {
             let error = std::io::Error::from(ErrorKind::Unsupported);
             return Err(unreadable(path, &error));
         }
-        Self::read(path, log_outline)
+        // It has no events that would have to be of one moment.
+        Self::read(path, log_outline, |_| None)
     }
 
-    fn read(path: &Path, read: Reader) -> anyhow::Result<Self> {
+    /// `marks_of`: how far the log is, before it is read.
+    fn read(path: &Path, read: Reader, marks_of: MarksOf) -> anyhow::Result<Self> {
         let unread = |error| unreadable(path, &error);
         // A packed file has the logs of the parents too.
         let mut packed = log_files(path).map_err(unread)?.into_iter();
@@ -219,6 +221,8 @@ fn whole(file: std::fs::File) -> std::io::Result<FileBytes> {
 
 /// What reads a log's file.
 type Reader = fn(&Path) -> std::io::Result<FileBytes>;
+/// How far a log is that may be written still.
+type MarksOf = fn(&Path) -> Option<Marks>;
 
 /// What is asked for.
 const NAMED: &str = "give the .memlog file that `memlog record` named";
