@@ -6,27 +6,24 @@
 //! end is compared block by block, and so is what forked children inherited. So too in
 //! what SIGKILL leaves at random moments, but for the calls that threads were inside.
 //!
-//! 60 kills, or 300 with `MEMLOG_LONG=1`. `MEMLOG_SEED=N` repeats a run.
+//! 24 kills, or 300 with `MEMLOG_LONG=1`. `MEMLOG_SEED=N` repeats a run.
 
 mod common;
 mod own_time;
+mod runs;
 
 use std::collections::{BTreeMap, HashSet};
-use std::os::unix::process::CommandExt;
-use std::process::Stdio;
-use std::time::Duration;
 
 use common::Event;
 use common::compare::{START_UP, by_thread};
-use common::gold;
 use common::logs::{Recorded, heap_event};
 use common::pairs::{self, Family, Pair};
-use common::tools::{Folder, Random, is_long, seed, tools};
+use common::tools::{Folder, is_long};
 use memlog_format::passed::Passed;
 use memlog_read::{Finding, Item, Kind};
-use own_time::OwnTime;
+use runs::Setting;
 
-const THRESHOLD: &str = "10ms";
+const CULL: Setting = ("MEMLOG_CULL", "10ms");
 
 /// Blocks by thread, function and size.
 type Kinds = BTreeMap<(u32, u8, u64), u64>;
@@ -254,112 +251,34 @@ impl Totals {
             self.inherited,
         );
     }
-
-    fn assert_fine(&self, seed: u64) {
-        let shown = &self.problems[..self.problems.len().min(30)];
-        let count = self.problems.len();
-        assert!(
-            count == 0,
-            "{count} problems, MEMLOG_SEED={seed}:\n{}",
-            shown.join("\n")
-        );
-    }
 }
-
-const CASES: &[(&str, &[u64])] = &[
-    ("churn", &[400_000]),
-    ("churn", &[60_000, 8]),
-    ("threads8", &[40_000]),
-    ("crossfree", &[60_000]),
-    ("realloc_race", &[10_000]),
-    ("forker", &[6]),
-    ("prepared_forks", &[8]),
-    ("family", &[60_000]),
-];
 
 #[test]
 fn events_and_sums_are_all_that_was_done() {
     let mut totals = Totals::default();
-    for (victim, args) in CASES {
-        let factor = if is_long() { 5 } else { 1 };
-        let folder = Folder::new(victim);
-        let program = tools().victim(victim).expect("a C compiler made it");
-        let mut command = pairs::command(&program, &folder, &tools().gold);
-        for (index, arg) in args.iter().enumerate() {
-            let factor = if index == 0 { factor } else { 1 };
-            command.arg((arg * factor).to_string());
-        }
-        command.env("MEMLOG_CULL", THRESHOLD);
-        let status = command.stdout(Stdio::null()).status().expect("it starts");
-        assert!(status.success(), "{victim}: {status}");
-        let before = totals.problems.len();
-        totals.take(&folder, false);
-        for problem in &mut totals.problems[before..] {
-            problem.insert_str(0, &format!("{victim} {args:?}: "));
-        }
-    }
+    let cases = [&runs::WHOLE[..], &[("prepared_forks", &[8])]].concat();
+    let problems = runs::whole(&cases, CULL, |folder| {
+        totals.take(folder, false);
+        std::mem::take(&mut totals.problems)
+    });
     totals.tell("whole runs");
-    totals.assert_fine(0);
+    runs::assert_none(&problems);
     assert!(totals.culled_images >= 6, "so few left anything out");
     assert!(totals.gone > 100_000, "so little was left out");
 }
 
-/// Each would go on for much longer than the moment it is killed at.
-const ENDLESS: &[(&str, &[&str])] = &[
-    ("churn", &["0"]),
-    ("churn", &["0", "4"]),
-    ("threads8", &["100000000"]),
-    ("crossfree", &["100000000"]),
-    ("realloc_race", &["100000000"]),
-    ("forker", &["1000000"]),
-];
-
 #[test]
 fn a_kill_at_any_moment_leaves_what_is_live() {
-    // SAFETY: no memory is involved.
-    let adopts = unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
-    assert_eq!(adopts, 0, "orphans become children of the test");
     let kills = if is_long() { 300 } else { 24 };
-    let seed = seed();
-    let mut random = Random::new(seed);
     let mut totals = Totals::default();
-    for kill in 0..kills {
-        let (victim, args) = ENDLESS[kill % ENDLESS.len()];
-        let folder = Folder::new(victim);
-        let moment = 50_000 + random.below(300_000);
-        run_and_kill(victim, args, moment, &folder);
-        let before = totals.problems.len();
-        totals.take(&folder, true);
-        for problem in &mut totals.problems[before..] {
-            problem.insert_str(0, &format!("kill {kill}, {victim} {args:?}: "));
-        }
-    }
+    let problems = runs::killed(kills, 50_000, CULL, |folder| {
+        totals.take(folder, true);
+        std::mem::take(&mut totals.problems)
+    });
     totals.tell(&format!("{kills} kills"));
-    totals.assert_fine(seed);
+    runs::assert_none(&problems);
     assert!(
         totals.culled_images * 2 >= kills as u64,
         "so few were culled"
     );
-}
-
-/// Runs a victim and kills it, and its children, once it has made `moment` events.
-fn run_and_kill(victim: &str, args: &[&str], moment: u64, folder: &Folder) {
-    let program = tools().victim(victim).expect("a C compiler made it");
-    let mut command = pairs::command(&program, folder, &tools().gold);
-    command.args(args).process_group(0).stdout(Stdio::null());
-    command.env("MEMLOG_CULL", THRESHOLD);
-    let mut child = command.spawn().expect("the victim starts");
-    let gold = folder.path().join(format!("gold.{}", child.id()));
-    let mut time = OwnTime::start();
-    while gold::reserved(&gold).unwrap_or(0) < moment && time.spent() < Duration::from_secs(60) {
-        std::thread::sleep(Duration::from_micros(50));
-    }
-    // SAFETY: no memory is involved; the group is the child's own, which has not been
-    // waited for.
-    unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };
-    child.wait().expect("the victim ends");
-    // Its children have become ours; on a busy machine they are long in dying.
-    let mut status = 0;
-    // SAFETY: the status is written where it may be.
-    while unsafe { libc::waitpid(-(child.id() as i32), &mut status, 0) } > 0 {}
 }
