@@ -45,6 +45,16 @@ pub fn pieces(ours: &[Event], gold: &[Event], most: usize) -> Result<usize, usiz
     Ok(ends.iter().map(|place| place.pieces).min().unwrap_or(0))
 }
 
+/// What is wrong with events that do so up to this place only.
+pub fn outside(ours: &[Event], gold: &[Event], most: usize, place: usize) -> String {
+    format!(
+        "{} events do not lie in {most} windows of {}: from {place} on, {}",
+        ours.len(),
+        gold.len(),
+        ours[place].show()
+    )
+}
+
 fn step(ends: &[Place], places: &[u32], may_go_on: bool) -> Vec<Place> {
     let mut next: Vec<Place> = Vec::new();
     let (mut ends, mut fewest_before) = (ends.iter().peekable(), usize::MAX);

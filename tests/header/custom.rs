@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use crate::sites::build::GCC;
 use crate::sites::{Folder, said};
-use crate::{recorded, told, with_header};
+use crate::{recorded, stripped, told, with_header};
 
 /// What the program said behind a word.
 fn truth(output: &Output, word: &str) -> (u64, u64) {
@@ -126,12 +126,7 @@ fn an_arena_is_in_the_log_as_it_counts_itself() {
         found.clone().any(|row| row["kind"] == "custom realloc"),
         "{page:#}"
     );
-    let stripped = folder.path("stripped.memlog");
-    let words = ["strip", "--threshold", "1s", "-o"].map(std::ffi::OsStr::new);
-    let words = words
-        .into_iter()
-        .chain([stripped.as_os_str(), log.as_os_str()]);
-    folder.says(&words.collect::<Vec<_>>());
+    let stripped = stripped(&folder, &log);
     assert_eq!(kinds(&folder, &stripped, ""), kinds(&folder, &log, ""));
 
     // One that overwrites its oldest events knows it of those that it has.

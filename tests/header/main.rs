@@ -37,6 +37,15 @@ fn recorded(folder: &Folder, name: &str, program: &Command) -> (PathBuf, Output)
     (log, output)
 }
 
+/// The same log without what lived for less than a second.
+fn stripped(folder: &Folder, log: &Path) -> PathBuf {
+    let path = folder.path("stripped.memlog");
+    let strip = ["strip", "--threshold", "1s", "-o"].map(OsStr::new);
+    let files = [path.as_os_str(), log.as_os_str()];
+    folder.says(&[&strip[..], &files].concat());
+    path
+}
+
 /// What a command says of a log, as JSON.
 #[track_caller]
 fn told(folder: &Folder, words: &[&str], log: &Path) -> Value {

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use crate::sites::build::{GCC, GXX};
 use crate::sites::{Folder, said};
-use crate::{included, recorded, told, with_header};
+use crate::{included, recorded, stripped, told, with_header};
 
 const NONE: &str = "(no scope)";
 const UNKNOWN: &str = "(scope not known)";
@@ -190,12 +190,7 @@ fn what_is_not_known_is_told() {
     let truth = truth(&output, "");
     command.env("MEMLOG_FLIGHT_RECORDER", "1M");
     let (flight, _) = recorded(&folder, "flight.memlog", &command);
-    let strip = ["strip", "--threshold", "1s", "-o"].map(std::ffi::OsStr::new);
-    let stripped = folder.path("stripped.memlog");
-    let words = strip
-        .into_iter()
-        .chain([stripped.as_os_str(), whole.as_os_str()]);
-    folder.says(&words.collect::<Vec<_>>());
+    let stripped = stripped(&folder, &whole);
     let left = sums(&folder, &whole, &format!("{OWN} and leaked"));
     assert!(left.contains_key("left open") && left.len() > 4, "{left:?}");
     for log in [&flight, &stripped] {

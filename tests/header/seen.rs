@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::scopes::{Sums, sums};
 use crate::sites::build::GCC;
 use crate::sites::{Folder, said};
-use crate::{recorded, told, with_header};
+use crate::{recorded, stripped, told, with_header};
 
 /// What is live when the program is biggest, and what is not, by a count of its own. Each
 /// block is touched, so that the peak is where the last came.
@@ -165,12 +165,7 @@ fn figures_are_those_of_the_table() {
     command.args(["rounds", "4"]);
     let (log, _) = recorded(&folder, "it.memlog", &command);
     agrees_with_the_table(&folder, &log);
-    let stripped = folder.path("stripped.memlog");
-    let words = ["strip", "--threshold", "1s", "-o"].map(std::ffi::OsStr::new);
-    let words = words
-        .into_iter()
-        .chain([stripped.as_os_str(), log.as_os_str()]);
-    folder.says(&words.collect::<Vec<_>>());
+    let stripped = stripped(&folder, &log);
     agrees_with_the_table(&folder, &stripped);
     command.env("MEMLOG_FLIGHT_RECORDER", "1M");
     let (flight, _) = recorded(&folder, "flight.memlog", &command);

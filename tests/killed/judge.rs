@@ -92,27 +92,10 @@ impl Totals {
         let odd = compare(&ours, &gold).odd;
         said.extend(odd.iter().take(10).map(|odd| odd.show()));
         self.live_twice += live_twice(&pair.ours.heap);
-        for finding in pair.ours.findings.list() {
-            match finding {
-                Finding::UnfinishedRealloc { .. } => self.unfinished_reallocs += 1,
-                // A chunk is in flight as an event is: whether one is missing
-                // was seen above.
-                Finding::NextMissing { .. } | Finding::StreamsMissing { .. } => {
-                    self.amid_chunks += 1;
-                }
-                other => said.push(other.to_string()),
-            }
-        }
-        let findings = &pair.ours.findings;
-        let threads = by_thread(&pair.gold.heap).len() as u64;
-        if findings.order_gaps > threads || findings.order_breaks != 0 {
-            let (gaps, breaks) = (findings.order_gaps, findings.order_breaks);
-            let problem = format!("{gaps} gaps and {breaks} contradictions in the order");
-            said.push(problem);
-        }
-        if let Some(lacking) = pair.ours.roots().get(&None) {
-            said.push(format!("the stacks of {lacking} events lack records"));
-        }
+        let findings = Findings::of(pair);
+        self.unfinished_reallocs += findings.unfinished_reallocs;
+        self.amid_chunks += findings.amid_chunks;
+        said.extend(findings.wrong);
         said
     }
 
@@ -187,6 +170,44 @@ impl Totals {
             self.unlogged_events,
             self.unwritten,
         );
+    }
+}
+
+/// What is said of a log by itself.
+#[derive(Default)]
+pub struct Findings {
+    unfinished_reallocs: u64,
+    amid_chunks: u64,
+    /// What no kill explains.
+    pub wrong: Vec<String>,
+}
+
+impl Findings {
+    pub fn of(pair: &Pair) -> Self {
+        let mut all = Self::default();
+        let findings = &pair.ours.findings;
+        for finding in findings.list() {
+            match finding {
+                Finding::UnfinishedRealloc { .. } => all.unfinished_reallocs += 1,
+                // A chunk is in flight as an event is: whether one is missing
+                // is seen by what gold has.
+                Finding::NextMissing { .. } | Finding::StreamsMissing { .. } => {
+                    all.amid_chunks += 1;
+                }
+                other => all.wrong.push(other.to_string()),
+            }
+        }
+        let threads = by_thread(&pair.gold.heap).len() as u64;
+        let (gaps, breaks) = (findings.order_gaps, findings.order_breaks);
+        if gaps > threads || breaks != 0 {
+            let problem = format!("{gaps} gaps and {breaks} contradictions in the order");
+            all.wrong.push(problem);
+        }
+        if let Some(lacking) = pair.ours.roots().get(&None) {
+            let problem = format!("the stacks of {lacking} events lack records");
+            all.wrong.push(problem);
+        }
+        all
     }
 }
 

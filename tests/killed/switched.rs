@@ -1,20 +1,16 @@
 //! What was killed while recording went on and off: of each thread the log has what the second
 //! recorder has, in as many pieces as there were windows, but for the call that it was inside.
 
-use memlog_read::Finding;
-
 use crate::common::Event;
 use crate::common::compare::by_thread;
 use crate::common::pairs::{self, Pair};
 use crate::common::tools::{Folder, is_long};
-use crate::common::windows::pieces;
-use crate::judge::is_one_call;
+use crate::common::windows::{outside, pieces};
+use crate::judge::{Findings, is_one_call};
 
 /// Threads of more events are compared in the long runs only: what does the same a million
 /// times may lie anywhere.
 const MOST_COMPARED: usize = 50_000;
-/// A first process of which the second recorder has as many events has a log.
-const FIRST: usize = 1;
 
 /// What all kills came to.
 #[derive(Default)]
@@ -44,7 +40,7 @@ impl Windows {
         for gold in &family.only_gold {
             self.unlogged += 1;
             // A child whose recording is off has its log some time later.
-            if gold.parent.is_none() && gold.heap.len() >= FIRST {
+            if gold.parent.is_none() && !gold.heap.is_empty() {
                 let (name, count) = (gold.name(), gold.heap.len());
                 said.push(format!("{name}: no log, and {count} events"));
             }
@@ -63,26 +59,9 @@ impl Windows {
         let most = ours.switches + 1;
         let mut said = self.take_threads("", &ours.heap, &gold.heap, most);
         said.extend(self.take_threads("mappings of ", &ours.mappings, &gold.mappings, most));
-        for finding in ours.findings.list() {
-            match finding {
-                Finding::UnfinishedRealloc { .. }
-                | Finding::NextMissing { .. }
-                | Finding::StreamsMissing { .. } => {}
-                other => said.push(other.to_string()),
-            }
-        }
-        let (gaps, breaks) = (ours.findings.order_gaps, ours.findings.order_breaks);
-        let threads = by_thread(&gold.heap).len() as u64;
-        if gaps > threads || breaks != 0 {
-            said.push(format!(
-                "{gaps} gaps and {breaks} contradictions in the order"
-            ));
-        }
+        said.extend(Findings::of(pair).wrong);
         if ours.announced_losses != 0 {
             said.push(format!("{} events are lost", ours.announced_losses));
-        }
-        if let Some(lacking) = ours.roots().get(&None) {
-            said.push(format!("the stacks of {lacking} events lack records"));
         }
         said
     }
@@ -107,12 +86,10 @@ impl Windows {
                 Ok(count) => self.pieces += count,
                 // The call that it was inside is at the end.
                 Err(place) if is_one_call(&ours[place..]) => self.pieces += most,
-                Err(place) => said.push(format!(
-                    "{what}thread {tid}: {} events do not lie in {most} windows of {}: from {place} on, {}",
-                    ours.len(),
-                    gold.len(),
-                    ours[place].show()
-                )),
+                Err(place) => {
+                    let wrong = outside(&ours, &gold, most, place);
+                    said.push(format!("{what}thread {tid}: {wrong}"));
+                }
             }
         }
         said

@@ -8,7 +8,7 @@ use super::case::{self, Case};
 use super::common::compare::by_thread;
 use super::common::pairs::Family;
 use super::common::tools::{Random, is_long, seed};
-use super::common::windows::pieces;
+use super::common::windows::{outside, pieces};
 use super::{MOST_COMPARED, judge, run};
 
 /// So many programs of an ordinary run, others each time.
@@ -113,10 +113,8 @@ fn in_windows(family: &Family, case: &Case, is_off: bool) -> Vec<String> {
             for (tid, ours) in by_thread(ours) {
                 let gold = gold.remove(&tid).unwrap_or_default();
                 if let Err(place) = pieces(&ours, &gold, most) {
-                    let (count, seen, event) = (ours.len(), gold.len(), ours[place].show());
-                    add(format!(
-                        "thread {tid}: {count} events do not lie in {most} windows of {seen}: from {place} on, {event}"
-                    ));
+                    let wrong = outside(&ours, &gold, most, place);
+                    add(format!("thread {tid}: {wrong}"));
                 }
             }
         }
