@@ -7,6 +7,7 @@
 //! * `callers`: the callers of a program's large blocks, by name
 //! * `cgroup`: a control group with a limit on memory
 //! * `compare`: the two event by event
+//! * `culled`: what a log that left short lives out must have
 //! * `inherit`: what a forked child got from its parent
 //! * `pairs`: runs a program under both and finds what belongs together
 //! * `stacks`: call stacks, memlog's and libunwind's
@@ -17,6 +18,7 @@
 pub mod callers;
 pub mod cgroup;
 pub mod compare;
+pub mod culled;
 pub mod gold;
 pub mod inherit;
 pub mod logs;

@@ -4,17 +4,21 @@
 //! * `case`: what the head of a program's source says
 //! * `run`: one run, and all that can be seen of it
 //! * `judge`: what must be equal, and what its logs must say
-//! * `switched`: the same while recording goes on and off
+//! * `sample`: some of them, others each time
+//! * `switched`: those while recording goes on and off
+//! * `culled`: those while short lives are left out
 //!
 //! `MEMLOG_TORTURE=NAME` runs one of them.
 
 mod case;
 #[path = "../common/mod.rs"]
 mod common;
+mod culled;
 mod judge;
 #[path = "../own_time/mod.rs"]
 mod own_time;
 mod run;
+mod sample;
 #[path = "../signals/mod.rs"]
 mod signals;
 mod switched;
@@ -132,7 +136,7 @@ fn one(
     let is_short = allocations <= MOST_COMPARED || is_long();
     if case.is_counted && is_short && wrong.is_empty() {
         let before = totals.problems.len();
-        let (twice, family) = run::twice(case, program, most);
+        let (twice, family) = run::twice(case, program, most, &[]);
         board.hung += u32::from(twice.hung);
         wrong.extend(judge::same(native, &twice));
         totals.take(&family, |_| case.may_lack);

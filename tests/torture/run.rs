@@ -56,10 +56,16 @@ pub fn recorded(case: &Case, program: &Path, most: Duration) -> (RunOutput, Fold
     (watch(case, &mut command, most), logs)
 }
 
-/// Under memlog and the second recorder below it.
-pub fn twice(case: &Case, program: &Path, most: Duration) -> (RunOutput, Family) {
+/// Under memlog, with these settings, and the second recorder below it.
+pub fn twice(
+    case: &Case,
+    program: &Path,
+    most: Duration,
+    settings: &[(&str, &str)],
+) -> (RunOutput, Family) {
     let logs = Folder::new(&case.name);
     let mut command = pairs::command(program, &logs, &tools().gold);
+    command.envs(settings.iter().copied());
     let output = watch(case, &mut command, most);
     (output, pairs::collect(&logs))
 }

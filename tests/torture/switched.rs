@@ -2,19 +2,13 @@
 //! memlog, and of each thread the log has what the second recorder has, in as many pieces as
 //! there were windows.
 
-use std::time::Duration;
-
-use super::case::{self, Case};
+use super::case::Case;
 use super::common::compare::by_thread;
 use super::common::pairs::Family;
 use super::common::tools::{Random, is_long, seed};
 use super::common::windows::{outside, pieces};
+use super::sample::{Native, sample};
 use super::{MOST_COMPARED, judge, run};
-
-/// So many programs of an ordinary run, others each time.
-const FEW: usize = 10;
-/// Those that take longer by themselves are for the long runs.
-const SHORT: Duration = Duration::from_millis(400);
 
 /// What all of them came to.
 #[derive(Default)]
@@ -30,19 +24,10 @@ struct Board {
 
 #[test]
 fn programs_behave_while_recording_goes_on_and_off() {
-    let only = std::env::var("MEMLOG_TORTURE").ok();
     let mut random = Random::new(seed());
-    let mut cases: Vec<Case> = case::all();
-    cases.retain(|case| case.is_counted && only.as_ref().is_none_or(|only| *only == case.name));
-    for place in (1..cases.len()).rev() {
-        cases.swap(place, random.below(place as u64 + 1) as usize);
-    }
     let mut board = Board::default();
-    for case in &cases {
-        if board.ran == FEW && !is_long() {
-            break;
-        }
-        board.take(case, &mut random);
+    for native in sample(&mut random, |_| true) {
+        board.take(&native, &mut random);
     }
     println!(
         "SCORE programs that behave as native while they are switched {}/{}: asked {} times, {} \
@@ -54,19 +39,11 @@ fn programs_behave_while_recording_goes_on_and_off() {
 }
 
 impl Board {
-    fn take(&mut self, case: &Case, random: &mut Random) {
-        let Some(program) = case.program() else {
-            return;
-        };
-        let native = run::native(case, &program);
-        let is_alone = judge::alone(&native).is_empty() && native.code != Some(77);
-        if !is_alone || native.took > SHORT && !is_long() {
-            return;
-        }
-        let most = Duration::from_secs(5).max(native.took * 10);
+    fn take(&mut self, native: &Native, random: &mut Random) {
+        let (case, most) = (&native.case, native.most);
         let (is_off, numbers) = (random.below(2) == 1, random.below(u64::MAX));
-        let (output, family, asked) = run::switched(case, &program, most, is_off, numbers);
-        let mut said = judge::same(&native, &output);
+        let (output, family, asked) = run::switched(case, &native.program, most, is_off, numbers);
+        let mut said = judge::same(&native.output, &output);
         said.extend(in_windows(&family, case, is_off));
         for pair in &family.pairs {
             self.recorded += pair.ours.heap.len();
