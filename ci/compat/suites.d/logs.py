@@ -33,7 +33,8 @@ class Read:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
-def read_all(memlog, folder, suite):
+def read_all(memlog, folder, images, kills):
+    """`images`: logs that there must be at least, by the executable's name; `kills`: some may be empty."""
     total = Read()
     paths = sorted(folder.glob("*.memlog")) if folder.is_dir() else []
     if not paths:
@@ -55,9 +56,9 @@ def read_all(memlog, folder, suite):
             reasons.update(stats["cut_stacks_by_reason"])
             findings.update(f"{''.join('N' if c.isdigit() else c for c in finding)}" for finding in stats["findings"])
             total.wrong += [f"{path.name}, {stats['executable']}: {line}" for line in nonsense(stats)]
-    if total.unwritten and not suite.kills:
+    if total.unwritten and not kills:
         total.wrong.append(f"{total.unwritten} logs have nothing in them")
-    for name, least in suite.images.items():
+    for name, least in images.items():
         if total.images[name] < least:
             total.wrong.append(f"{total.images[name]} logs of {name}, expected {least} or more")
     if reasons:

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Callable
 
 PR_SET_CHILD_SUBREAPER = 36
+# Children of ours that belong to no suite.
+OTHERS = set()
 
 
 @dataclass(frozen=True)
@@ -225,7 +227,7 @@ def restore_signals():
 
 
 def children():
-    return [int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
+    return [int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split() if int(pid) not in OTHERS]
 
 
 def end_children(grace_seconds=3.0):
