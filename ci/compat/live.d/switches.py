@@ -1,4 +1,4 @@
-"""Recording goes on and off: by `memlog ctl`, by time, by a signal; and a log gets another limit."""
+"""Recording goes on and off: by `memlog ctl`, by time, by a signal; a log gets another limit; short lives are left out."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ import threading
 import time
 
 import servers
-from memlog import Under, all_whole, asked, ctl, expect, live, log_of, marks, mib, near, run, switches, whole
+from memlog import Under, all_whole, asked, comes_near, ctl, expect, live, log_of, marks, mib, near, run, switches, whole
 
 # What the server does not use itself: nginx and postgres use USR2.
 UNUSED = {"redis": (signal.SIGUSR2, "USR2"), "nginx": (40, "40"), "postgres": (40, "40")}
@@ -187,5 +187,29 @@ def limit(name, kind):
                 f"{stats['allocations'] - there:,} allocations more")
 
 
-ROWS = [("ctl", by_ctl), ("time", by_time), ("signal", by_signal)]
+def culled(name, kind):
+    """What clients ask for again and again is left out; what the server keeps is all there."""
+    with Under(kind, ["--cull", "10ms"]) as under:
+        server = under.server
+        server.fill(50)
+        pid = server.target()
+        log = log_of(pid)
+        first, before = live(log, usable=server.is_usable), server.held()
+        what = server.fill(FILLED[name], at=10000)
+        grown = server.held() - before
+        ours = comes_near("the log while it grows", lambda: live(log) - first, grown, server)
+        with Asking(server):
+            ctl(pid, "stop", says="recording is off")
+        last = live(log, usable=server.is_usable)
+        answers = under.stop()
+        every = all_whole(under.logs)
+        expect(live(log, usable=server.is_usable) == last, "there are blocks from after stop")
+        near("what it keeps", last - first, grown)
+        gone = sum(stats["stripped"]["blocks"] for stats in every.values())
+        expect(gone > 0, "nothing was left out")
+        events = sum(stats["allocations"] for stats in every.values())
+        return f"--cull 10ms: {what}: {mib(ours)} while it runs, {mib(grown)} by the server; {gone:,} of {events:,} blocks left out; {answers:,} answers"
+
+
+ROWS = [("ctl", by_ctl), ("time", by_time), ("signal", by_signal), ("cull", culled)]
 ONLY = {"nginx": [("own-signal", own_signal)], "redis": [("limit", limit)]}
