@@ -82,13 +82,15 @@ fn told(log: &Log) -> Told {
     told
 }
 
-/// Of each block that went: when it came and went, as far as time had come by then; its
-/// stack, size and thread.
+/// Of each block that went: when it came and went, as far as the time of such events had come
+/// by then; its stack, size and thread.
 fn lives(log: &Log) -> Vec<(u64, u64, (u32, u64, u32))> {
     let (mut live, mut lives) = (BTreeMap::new(), Vec::new());
     let mut now = 0;
     for item in log.events() {
-        now = now.max(item.tick);
+        if matches!(item.kind, Kind::Alloc(_) | Kind::Release(_)) {
+            now = now.max(item.tick);
+        }
         match item.kind {
             Kind::Alloc(alloc) => {
                 let key = (alloc.stack.0, alloc.size, item.tid);

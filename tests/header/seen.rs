@@ -27,6 +27,7 @@ const CODE: &str = r#"
     int main(int count, char **words) {
         void *gone;
         int i;
+        memlog_mark("begun");
         memlog_scope_begin("gone");
         gone = take(2 << 20);
         memlog_scope_end();
@@ -238,7 +239,7 @@ fn a_profile_of_pprof_has_scopes_as_labels() {
     assert_eq!(scopes.keys().collect::<Vec<_>>(), ["load", "load/parse"]);
     let (scopes, _) = labelled(&folder, &["-x", "take"], &log);
     assert!(!scopes.contains_key("load"), "{scopes:?}");
-    let (scopes, _) = labelled(&folder, &["--at", "start"], &log);
+    let (scopes, _) = labelled(&folder, &["--at", "mark begun"], &log);
     assert_eq!(scopes["load"], [1, 8 << 20, 0, 0]);
     let (scopes, _) = labelled(&folder, &["--by", "allocated"], &log);
     assert_eq!(scopes["gone"], [1, 2 << 20, 0, 0]);

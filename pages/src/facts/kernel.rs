@@ -37,10 +37,13 @@ pub fn running(log: &Log) -> Option<Running> {
     let exe = exe.as_os_str().as_bytes();
     // The file may have been built anew meanwhile.
     let exe = exe.strip_suffix(b" (deleted)").unwrap_or(exe);
-    Some(match log.text(Key::Executable) == Some(exe) {
-        true => Running::Same,
-        false => Running::Other(clean(exe)),
-    })
+    // A log of which nothing else is there yet does not say.
+    Some(
+        match log.text(Key::Executable).is_none_or(|own| own == exe) {
+            true => Running::Same,
+            false => Running::Other(clean(exe)),
+        },
+    )
 }
 
 /// Whether there is more to come in a log: its program runs.
