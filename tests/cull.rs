@@ -22,7 +22,8 @@ const CULL: Setting = ("MEMLOG_CULL", "10ms");
 #[test]
 fn events_and_sums_are_all_that_was_done() {
     let mut totals = Totals::default();
-    let cases = [&runs::WHOLE[..], &[("prepared_forks", &[8])]].concat();
+    let own: [runs::Case; 2] = [("prepared_forks", &[8]), ("handback", &[2_000])];
+    let cases = [&runs::WHOLE[..], &own].concat();
     let problems = runs::whole(&cases, CULL, |folder| {
         totals.take(&pairs::collect(folder), false)
     });

@@ -19,14 +19,14 @@ class Switcher:
         self.process = multiprocessing.Process(target=self.switch)
 
     def switch(self):
-        while not self.is_over.wait(random.uniform(0.02, 0.4)):
+        while not self.is_over.wait(random.uniform(0.0, 0.1)):
             self.ask("stop")
-            self.is_over.wait(random.uniform(0.02, 0.4))
+            self.is_over.wait(random.uniform(0.0, 0.1))
             self.ask("start")
 
     def ask(self, word):
         """Who is busy elsewhere may do it later, and who ends does not answer."""
-        asked = subprocess.run([self.memlog, "ctl", "--wait", "200ms", self.folder, word], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        asked = subprocess.run([self.memlog, "ctl", "--wait", "50ms", self.folder, word], stdin=subprocess.DEVNULL, capture_output=True, check=False)
         self.answers.value += len(re.findall(rb": recording is (?:on|off)", asked.stdout))
 
     def __enter__(self):

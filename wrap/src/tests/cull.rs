@@ -332,6 +332,61 @@ fn leaves_out(api: Api) {
     );
 }
 
+/// A block that another thread released and got anew is not the one that came: numbers of
+/// the cell that are not here tell of that.
+#[test]
+fn keeps_what_another_thread_came_near() {
+    let mut scratch = Scratch::zeroed();
+    // When it came and went; what else of the cell the thread did meanwhile.
+    for (came, between, went, goes) in [
+        (Some(10), &[][..], Some(11), true),
+        (Some(10), &[], Some(13), false),
+        (Some(10), &[11, 12], Some(13), true),
+        (Some(10), &[11], Some(13), false),
+        (Some(10), &[12], Some(13), false),
+        (None, &[], None, true),
+        (None, &[], Some(0), false),
+        (Some(10), &[], None, false),
+    ] {
+        let mut thread = Thread::new(1);
+        let (address, live) = (0x7000_1000, thread.live.clone());
+        let alloc = |address, size, order| Alloc {
+            api: Api::Malloc,
+            address,
+            size,
+            usable: size,
+            stack: StackId(5),
+            alignment_log2: 0,
+            order,
+        };
+        let release = |address, order| Release {
+            api: Api::Free,
+            address,
+            announced: false,
+            stack: None,
+            order,
+        };
+        // The heap is highest here, where what is live stays.
+        let large = alloc(0x7100_0000, 50_000, None);
+        thread.put(|deltas, out| deltas.put_alloc(out, &large));
+        thread.put(|deltas, out| deltas.put_release(out, &release(large.address, None)));
+        thread.put(|deltas, out| deltas.put_alloc(out, &alloc(address, 100, came)));
+        for (place, &number) in (1..).zip(between) {
+            let other = alloc(address + 128 * place, 100, Some(number));
+            thread.put(|deltas, out| deltas.put_alloc(out, &other));
+        }
+        thread.put(|deltas, out| deltas.put_release(out, &release(address, went)));
+        let blocks = anew(&mut scratch, &mut thread, HEADER_SIZE, false);
+        let what = format!("{came:?} {between:?} {went:?}");
+        assert_eq!(blocks, Some(u64::from(goes)), "{what}");
+        assert_eq!(
+            read(&thread.chunk, &live, false).1.passed,
+            u64::from(goes),
+            "{what}"
+        );
+    }
+}
+
 /// A realloc of which nobody knows how it went, a record that makes no sense, an offset
 /// amid a record: the chunk stays as it is.
 #[test]

@@ -10,14 +10,16 @@
 //! at each moment, a mark
 //! ```
 //!
-//! Numbers of those that go are missing in their cells, and nobody waits for them: so
-//! what other threads did at the same time may be told a little earlier, but no further
-//! than stamps let it.
+//! Another thread may have released the block, and got it anew, before its own one released
+//! it: then these are two blocks. So of events that have numbers all between the two must be
+//! the thread's own. Numbers of those that go are missing in their cells, and nobody waits for
+//! them: so what other threads did at the same time may be told a little earlier, but no
+//! further than stamps let it.
 //!
 //! So the heap is as high at its highest place as it was, and what is live there, at
 //! readings of resident memory, at marks, forks and switches, is all there.
 
-use super::scratch::{Came, Scratch};
+use super::scratch::{Came, Scratch, UNNUMBERED};
 use memlog_format::api::Api;
 use memlog_format::chunk::{HEADER_SIZE, Header};
 use memlog_format::event::{Alloc, Deltas, Event, Release};
@@ -189,7 +191,11 @@ fn came(
     if heap.bytes > heap.highest {
         (heap.highest, heap.peak) = (heap.bytes, Some(at));
     }
+    if let Some(number) = alloc.order {
+        scratch.run(alloc.address, number);
+    }
     let came = Came {
+        order: alloc.order.unwrap_or(UNNUMBERED),
         address: alloc.address,
         size: alloc.size,
         usable: alloc.usable,
@@ -215,6 +221,8 @@ fn went(
     (tick, rule): (u64, Rule),
 ) -> Option<()> {
     let at = scratch.next_event()?;
+    let order = release.order;
+    let own_from = order.map(|number| scratch.run(release.address, number));
     let Some(number) = scratch.live(release.address) else {
         heap.peak
             .take()
@@ -226,6 +234,10 @@ fn went(
     let came = scratch.came_mut(number)?;
     came.went = at;
     came.stays |= tick.saturating_sub(u64::from(came.tick)) >= rule.below_ticks;
+    came.stays |= match own_from {
+        None => came.order != UNNUMBERED,
+        Some(first) => came.order == UNNUMBERED || came.order < first,
+    };
     heap.bytes = heap.bytes.wrapping_sub(came.size as i64);
     Some(())
 }

@@ -3,6 +3,7 @@
 //! # Safety
 //! It begins as zeros, which are valid but for the sums: those are written once.
 
+use memlog_format::order::cell;
 use memlog_format::passed::Passed;
 
 /// Allocations of a chunk at most: as many as releases of them fit beside.
@@ -14,6 +15,8 @@ const PLACES: usize = 2 * MOST_CAME;
 /// Blocks of so many kinds are summed up at once.
 const MOST_SUMS: usize = 2048;
 const SUM_PLACES: usize = 2 * MOST_SUMS;
+/// Cells whose numbers are followed at once: those of 8 MiB of heap.
+const RUNS: usize = 2048;
 
 /// An allocation.
 #[derive(Clone, Copy)]
@@ -28,6 +31,8 @@ pub struct Came {
     pub stack: u32,
     /// The thread.
     pub tid: u32,
+    /// Its number in its cell, or [`UNNUMBERED`].
+    pub order: u64,
     /// When, in ticks since the chunk began.
     pub tick: u32,
     /// Which event it is.
@@ -46,6 +51,18 @@ pub struct Came {
     pub goes: bool,
 }
 
+/// Of an event that no other thread can have come near.
+pub const UNNUMBERED: u64 = u64::MAX;
+
+/// Numbers of a cell without a gap: no other thread had one in between.
+#[derive(Clone, Copy)]
+struct Run {
+    /// The cell and one; 0 for none.
+    cell: u32,
+    first: u64,
+    last: u64,
+}
+
 /// Blocks that are left out, and how many there are of each kind.
 #[derive(Clone, Copy)]
 struct Sum {
@@ -59,6 +76,7 @@ pub struct Scratch {
     came: [Came; MOST_CAME],
     events: [u16; MOST_EVENTS],
     marks: [u64; MOST_EVENTS / 64],
+    runs: [Run; RUNS],
     sums: [Sum; MOST_SUMS],
     sum_places: [u16; SUM_PLACES],
     came_count: usize,
@@ -92,6 +110,7 @@ impl Scratch {
     pub fn clear(&mut self) {
         self.places.fill(0);
         self.marks.fill(0);
+        self.runs.iter_mut().for_each(|run| run.cell = 0);
         self.forget_sums();
         (self.came_count, self.event_count) = (0, 0);
     }
@@ -132,6 +151,21 @@ impl Scratch {
     pub fn live(&self, address: u64) -> Option<u16> {
         let number = self.find(address)?.1?;
         (self.came(number)?.went == 0).then_some(number)
+    }
+
+    /// Notes the number of an event; the first from which on all of its cell up to it are
+    /// this thread's, as far as is known.
+    pub fn run(&mut self, address: u64, number: u64) -> u64 {
+        let cell = cell(address);
+        let Some(run) = self.runs.get_mut(cell % RUNS) else {
+            return number;
+        };
+        let own = cell as u32 + 1;
+        if run.cell != own || run.last.wrapping_add(1) != number {
+            (run.cell, run.first) = (own, number);
+        }
+        run.last = number;
+        run.first
     }
 
     /// The next event; nothing where there is no room for it.
