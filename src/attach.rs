@@ -136,16 +136,24 @@ fn leave(pid: u32, patience: Duration) -> anyhow::Result<ExitCode> {
         Some(State::Alive) => process::log_of(pid).ok(),
         _ => None,
     };
+    // One that was left before does not come by any more to answer.
+    let was_on = ctl::is_on(pid);
     let turned = match &log {
         // Whatever it answers, it is left.
-        Some(_) => ctl::turn(pid, false, patience.min(FOR_ANSWER)).unwrap_or(Turned::Silent),
-        None => Turned::Done,
+        Some(_) if was_on => {
+            ctl::turn(pid, false, patience.min(FOR_ANSWER)).unwrap_or(Turned::Silent)
+        }
+        _ => Turned::Done,
     };
     let is_silent = turned == Turned::Silent;
     let detached =
         memlog_inject::detach(pid, patience, is_silent).map_err(|why| error(pid, why))?;
     if is_silent {
         ctl::stop_for_good(pid)?;
+    }
+    if detached.changed == 0 && !was_on {
+        say(pid, "nothing to do: it is not being recorded")?;
+        return Ok(ExitCode::SUCCESS);
     }
     let stood = detached.stood.as_secs_f64() * 1e3;
     let whole = match (&log, turned) {

@@ -58,6 +58,24 @@ fn threads_that_come_later_are_told_apart() {
     assert!(threads > 50, "{stats:#}");
 }
 
+/// Who is left already does not answer, and goes on in the same log when it is attached to.
+#[test]
+fn a_second_detach_does_nothing() {
+    let folder = Folder::new("attach-twice");
+    built(&folder);
+    let living = Living::way(&folder, "churn");
+    let pid = living.pid();
+    let first = ["attach", &pid, "-o", "it.memlog"];
+    does(&folder, &first, "recording into");
+    does(&folder, &["detach", &pid], "recording has ended");
+    does(&folder, &["detach", &pid], "it is not being recorded");
+    does(&folder, &["attach", &pid], "it.memlog");
+    does(&folder, &["detach", &pid], "recording has ended");
+    living.ends_well("churn");
+    folder.whole(&folder.path("it.memlog"));
+    assert_eq!(folder.logs("").len(), 1);
+}
+
 /// A recording may last for as long as the program, which ends by exit.
 #[test]
 fn a_program_may_end_while_it_is_recorded() {

@@ -15,6 +15,10 @@ fn a_running_program_is_asked() {
     does(&folder, pid, &["status"], "recording is on; ");
     does(&folder, "it.memlog", &["status"], "recording is on; ");
     does(&folder, ".", &["status"], "recording is on; ");
+    // `memlog record` itself, which is the process that a shell knows.
+    let child = format!("process {pid}, which it has started, has one");
+    let parent = server.child.id().to_string();
+    refuses(&folder, &parent, &["status"], &child);
     does(&folder, pid, &["start"], "recording was on already");
     pause();
     does(&folder, pid, &["mark", "phase <3> \u{e4}\u{f6}"], "marked");

@@ -5,6 +5,7 @@ use memlog_format::counter::Counter;
 use memlog_format::meta::Lack;
 use memlog_read::Log;
 
+use super::switched::was_attached;
 use super::{unseen, window};
 use crate::facts::{Imported, is_unknown};
 use crate::open::Analysis;
@@ -46,8 +47,12 @@ pub fn peak(log: &Log, analysis: &Analysis, sizes: Sizes) -> (Vec<String>, Vec<S
     let mut when = vec![format!("{bytes} {}", moment(log, summary, &resident))];
     when.extend(certainty(log, summary, &resident, sizes));
     when.extend(counted_by_kernel(log, summary.rss_peak_bytes, sizes));
-    let is_imported = Imported::of(log).is_some();
-    let mut parts = made_of(summary, &resident.parts, is_imported, sizes);
+    let seen = match Imported::of(log) {
+        Some(_) => Seen::ByAnother,
+        None if was_attached(analysis) => Seen::Later,
+        None => Seen::FromStart,
+    };
+    let mut parts = made_of(summary, &resident.parts, seen, sizes);
     let much = UNSEEN_LEAST.max(summary.rss_peak_bytes / 10);
     let largest = unseen::largest(log, &analysis.tally, sizes, much);
     let is_much = resident.parts.unseen > much && !log.censuses().is_empty();
@@ -131,8 +136,19 @@ pub fn stopped(log: &Log, unread: &Unread) -> String {
     }
 }
 
+/// By whom its readings are, and since when.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    FromStart,
+    /// Memlog attached to it: malloc had memory already, and hands it out again.
+    Later,
+    /// Of another tool.
+    ByAnother,
+}
+
 /// What the resident memory consists of: parts of the whole.
-fn made_of(summary: &Summary, parts: &Parts, is_imported: bool, sizes: Sizes) -> Vec<String> {
+fn made_of(summary: &Summary, parts: &Parts, seen: Seen, sizes: Sizes) -> Vec<String> {
+    let is_imported = seen == Seen::ByAnother;
     // Another tool's readings have its own memory in them.
     let (own, unseen) = match is_imported {
         true => (
@@ -148,7 +164,7 @@ fn made_of(summary: &Summary, parts: &Parts, is_imported: bool, sizes: Sizes) ->
     let most = if parts.is_crowded { "at most " } else { "" };
     let live = sizes.of(summary.rss_peak.live_bytes);
     let absent = sizes.of(parts.absent);
-    let absent = (parts.absent > 0)
+    let absent = (parts.absent > 0 && seen != Seen::Later)
         .then(|| format!("{live} were live: {absent} or more of it not resident"));
     if parts.is_lossy {
         let recorded = format!("{most}{heap} live heap of what was recorded");
@@ -184,7 +200,11 @@ fn made_of(summary: &Summary, parts: &Parts, is_imported: bool, sizes: Sizes) ->
     }
     if parts.before > 0 {
         let before = sizes.of(parts.before);
-        told.push(format!("{before} from before recording (code, libraries)"));
+        let what = match seen {
+            Seen::Later => "code, libraries, memory that malloc had, in which new blocks may lie",
+            Seen::FromStart | Seen::ByAnother => "code, libraries",
+        };
+        told.push(format!("{before} from before recording ({what})"));
     }
     told.extend(own);
     if parts.unseen > 0 {
@@ -206,7 +226,7 @@ mod tests {
     fn of(parts: &Parts, live_bytes: u64) -> Vec<String> {
         let mut summary = Summary::default();
         summary.rss_peak.live_bytes = live_bytes;
-        made_of(&summary, parts, false, Sizes::Exact)
+        made_of(&summary, parts, Seen::FromStart, Sizes::Exact)
     }
 
     const PARTS: Parts = Parts {
@@ -263,6 +283,12 @@ mod tests {
         );
         let absent = "340B were live: 40B or more of it not resident";
         assert_eq!(told.last().map(String::as_str), Some(absent));
+        // They may lie in memory of before, which is resident.
+        let mut summary = Summary::default();
+        summary.rss_peak.live_bytes = 340;
+        let told = made_of(&summary, &parts, Seen::Later, Sizes::Exact).join("; ");
+        assert!(!told.contains("not resident"), "{told}");
+        assert!(told.contains("in which new blocks may lie"), "{told}");
     }
 
     #[test]

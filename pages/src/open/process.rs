@@ -26,12 +26,31 @@ pub fn log_of(pid: u32) -> anyhow::Result<PathBuf> {
             "give the number of a program that memlog records, or its log",
         ));
     }
-    let files = files(pid).map_err(|error| {
+    let log = own_log(pid).map_err(|error| {
         let sentence = format!("the maps of process {pid} cannot be read: {error}");
         Advice::error(sentence, "run memlog as the user that the program runs as")
     })?;
+    log.ok_or_else(|| {
+        let is_below = |one: u32| {
+            let mut above = std::iter::successors(parent(one), |&one| parent(one));
+            above.any(|one| one == pid)
+        };
+        let has_log = |&one: &u32| is_below(one) && own_log(one).is_ok_and(|log| log.is_some());
+        let hint = match processes().find(has_log) {
+            Some(child) => format!("process {child}, which it has started, has one"),
+            None => format!(
+                "start it with `memlog record`, or record it from now on: memlog attach {pid}; \
+                 a program whose recorder writes its log (MEMLOG_SINK=written) has none mapped: \
+                 give the log itself"
+            ),
+        };
+        Advice::error(format!("process {pid} has no log that it writes to"), hint)
+    })
+}
+
+fn own_log(pid: u32) -> io::Result<Option<PathBuf>> {
     let own = own_number(pid);
-    let logs = files.into_iter().filter_map(|(inode, path)| {
+    let logs = files(pid)?.into_iter().filter_map(|(inode, path)| {
         let seen = [inside(pid, &path), path];
         seen.iter().rev().find_map(|path| {
             let path = named(path, inode)?;
@@ -45,13 +64,14 @@ pub fn log_of(pid: u32) -> anyhow::Result<PathBuf> {
     });
     // One that was executed in its place may have come after another.
     let log = logs.max_by_key(|&(wall_ns, _)| wall_ns);
-    log.map(|(_, path)| path).ok_or_else(|| {
-        Advice::error(
-            format!("process {pid} has no log that it writes to"),
-            "start it with `memlog record`; a program whose recorder writes its log \
-             (MEMLOG_SINK=written) has none mapped: give the log itself",
-        )
-    })
+    Ok(log.map(|(_, path)| path))
+}
+
+/// Who started a process.
+fn parent(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(") ")?;
+    fields.split(' ').nth(1)?.parse().ok()
 }
 
 /// The process that has a log mapped; `pid` is what it has for itself.

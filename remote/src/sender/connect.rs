@@ -117,7 +117,11 @@ impl Connect {
             Self::Address { .. } | Self::Announced { .. } => None,
         };
         let may_be_a_shell = is_first && matches!(self, Self::Program(_));
-        let (why, is_final) = (error.to_string(), false);
+        let why = match error.kind() {
+            UnexpectedEof => "the connection was closed".to_owned(),
+            _ => error.to_string(),
+        };
+        let is_final = false;
         match (error.kind(), ended) {
             (UnexpectedEof | BrokenPipe | ConnectionReset, Some(ended)) => ended,
             (InvalidData, _) if may_be_a_shell => Ended {
