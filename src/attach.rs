@@ -133,11 +133,11 @@ fn leave(pid: u32, patience: Duration) -> anyhow::Result<ExitCode> {
     /// A program that does not allocate does not answer.
     const FOR_ANSWER: Duration = Duration::from_secs(1);
     let log = match memlog_inject::state(pid) {
-        Some(State::Alive) => process::log_of(pid).ok(),
+        Some(State::Alive) => log_of(pid),
         _ => None,
     };
     // One that was left before does not come by any more to answer.
-    let was_on = ctl::is_on(pid);
+    let was_on = log.is_some() && ctl::is_on(pid);
     let turned = match &log {
         // Whatever it answers, it is left.
         Some(_) if was_on => {
@@ -174,7 +174,7 @@ fn leave(pid: u32, patience: Duration) -> anyhow::Result<ExitCode> {
 
 /// A process that has a recorder of its own is asked by `memlog ctl`.
 fn refuse_recorded(pid: u32) -> anyhow::Result<()> {
-    if memlog_inject::state(pid).is_none() && process::log_of(pid).is_ok() {
+    if memlog_inject::state(pid).is_none() && log_of(pid).is_some() {
         return Err(Advice::error(
             format!("{}: it is recorded already", name_of(pid)),
             format!("memlog ctl {pid} start"),
@@ -190,15 +190,15 @@ fn begin(pid: u32, is_new: bool, patience: Duration) -> anyhow::Result<Option<Pa
     loop {
         match memlog_inject::state(pid) {
             Some(State::Alive) => {
-                let log = process::log_of(pid);
-                if log.is_ok() && !is_new {
+                let log = log_of(pid);
+                if log.is_some() && !is_new {
                     ctl::turn(pid, true, patience)?;
-                    return Ok(log.ok());
+                    return Ok(log);
                 }
                 // A log is made before recording is on: who asks it to stop then is told
                 // that it has.
-                if log.is_ok() && ctl::is_on(pid) {
-                    return Ok(log.ok());
+                if log.is_some() && ctl::is_on(pid) {
+                    return Ok(log);
                 }
             }
             Some(State::Stopped) => {
@@ -218,6 +218,10 @@ fn begin(pid: u32, is_new: bool, patience: Duration) -> anyhow::Result<Option<Pa
         }
         sleep(LOOK_EVERY);
     }
+}
+
+fn log_of(pid: u32) -> Option<PathBuf> {
+    process::log_if_any(pid).ok().flatten()
 }
 
 fn is_there(pid: u32) -> bool {

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use memlog_pages::live::{Every, Snapshots};
 use memlog_pages::live::{Live, Target, prometheus, target, top_ten};
 use memlog_pages::{
-    Advice, Filter, Interrupt, Labels, NameStore, Sources, SymbolFiles, every, keeps_stack, shown,
-    tell_note,
+    Advice, Filter, Interrupt, Labels, NameStore, Sources, SymbolFiles, every, keeps_stack,
+    process, shown, tell_note,
 };
 use memlog2dot::OneFile;
 
@@ -117,7 +117,7 @@ fn found(args: &Args, came: &dyn Fn() -> bool) -> anyhow::Result<Option<PathBuf>
                     "give one of its logs, or a PID; memlog top shows all of a folder",
                 ));
             }
-            Target::Process(why) if !args.wait => return Err(why),
+            Target::Process(pid) if !args.wait => return process::log_of(pid).map(Some),
             Target::Process(_) => {}
         }
         if came() {

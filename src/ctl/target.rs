@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use memlog_format::control::{State, Word};
@@ -89,21 +89,21 @@ impl Target {
 /// The programs that are asked, at least one.
 pub fn find(name: &OsStr, with_children: bool) -> anyhow::Result<Vec<Target>> {
     let mut found = match process::number(name) {
-        Some(pid) => vec![of_process(pid)?],
+        Some(pid) => vec![of_process(pid, process::log_of(pid)?)?],
         None => of_logs(Path::new(name))?,
     };
     if with_children {
         let roots: BTreeSet<u32> = found.iter().map(Target::pid).collect();
-        for pid in descendants(&roots) {
+        for pid in process::descendants(&roots) {
             // Those without a log are nobody that could be asked.
-            found.extend(of_process(pid).ok());
+            let log = process::log_if_any(pid).ok().flatten();
+            found.extend(log.and_then(|path| of_process(pid, path).ok()));
         }
     }
     Ok(found)
 }
 
-fn of_process(pid: u32) -> anyhow::Result<Target> {
-    let path = process::log_of(pid)?;
+fn of_process(pid: u32, path: PathBuf) -> anyhow::Result<Target> {
     let log = Log::read(&path, None)?;
     let log = log.with_context(|| format!("{} was replaced just now", shown(&path)))?;
     Target::open(log, pid)
@@ -130,26 +130,5 @@ fn of_logs(name: &Path) -> anyhow::Result<Vec<Target>> {
             format!("no program on this machine writes to {}", shown(name)),
             "it may have ended, or run elsewhere: use memlog on the machine where it runs",
         )),
-    }
-}
-
-/// All that these have started, and what those have.
-fn descendants(roots: &BTreeSet<u32>) -> Vec<u32> {
-    let parents: Vec<(u32, u32)> = process::processes()
-        .filter_map(|pid| {
-            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-            let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?;
-            Some((pid, parent.parse().ok()?))
-        })
-        .collect();
-    let mut known = roots.clone();
-    let mut found = Vec::new();
-    loop {
-        let new = |&&(pid, parent): &&(u32, u32)| known.contains(&parent) && !known.contains(&pid);
-        let Some(&(pid, _)) = parents.iter().find(new) else {
-            return found;
-        };
-        known.insert(pid);
-        found.push(pid);
     }
 }

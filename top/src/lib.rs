@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use memlog_pages::live::{Target, target};
-use memlog_pages::{Advice, SymbolFiles};
+use memlog_pages::{Advice, SymbolFiles, process};
 
 /// Show in the terminal who holds the memory of a program while it runs.
 #[derive(Clone, Debug, clap::Args)]
@@ -57,10 +57,10 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 /// Looks until the user or the program ends it.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let target = target(&args.target)?;
-    if let Target::Process(why) = target {
-        return Err(why);
-    }
+    let target = match target(&args.target)? {
+        Target::Process(pid) => Target::Log(process::log_of(pid)?),
+        target => target,
+    };
     if let Target::Log(path) = &target
         && let Err(error) = path.metadata()
     {

@@ -11,8 +11,8 @@ pub enum Target {
     Log(PathBuf),
     /// A folder of logs, or a pattern of them.
     Several(PathBuf),
-    /// A process whose log is not found yet, and why.
-    Process(anyhow::Error),
+    /// A process whose log is not found yet: [`process::log_of`] says why.
+    Process(u32),
 }
 
 /// What a word stands for. A file may have digits for its name: it comes first.
@@ -24,7 +24,8 @@ pub fn target(word: &Path) -> anyhow::Result<Target> {
         return Ok(Target::Log(word.to_owned()));
     }
     if let Some(pid) = process::number(word.as_os_str()) {
-        return Ok(process::log_of(pid).map_or_else(Target::Process, Target::Log));
+        let log = process::log_if_any(pid).ok().flatten();
+        return Ok(log.map_or(Target::Process(pid), Target::Log));
     }
     match crate::choose::searched(word) {
         Some(_) => Ok(Target::Several(word.to_owned())),

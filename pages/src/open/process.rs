@@ -1,7 +1,7 @@
 //! Which log a process has mapped, and which process a log: by the kernel's list, also where
 //! the process is in a container.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
@@ -18,7 +18,7 @@ pub fn number(name: &OsStr) -> Option<u32> {
     (!Path::new(name).exists()).then_some(number)
 }
 
-/// The log that a process writes to.
+/// The log that a process writes to which a user named.
 pub fn log_of(pid: u32) -> anyhow::Result<PathBuf> {
     if !Path::new(&format!("/proc/{pid}")).is_dir() {
         return Err(Advice::error(
@@ -26,17 +26,16 @@ pub fn log_of(pid: u32) -> anyhow::Result<PathBuf> {
             "give the number of a program that memlog records, or its log",
         ));
     }
-    let log = own_log(pid).map_err(|error| {
+    let log = log_if_any(pid).map_err(|error| {
         let sentence = format!("the maps of process {pid} cannot be read: {error}");
         Advice::error(sentence, "run memlog as the user that the program runs as")
     })?;
     log.ok_or_else(|| {
-        let is_below = |one: u32| {
-            let mut above = std::iter::successors(parent(one), |&one| parent(one));
-            above.any(|one| one == pid)
-        };
-        let has_log = |&one: &u32| is_below(one) && own_log(one).is_ok_and(|log| log.is_some());
-        let hint = match processes().find(has_log) {
+        let has_log = |&one: &u32| log_if_any(one).is_ok_and(|log| log.is_some());
+        let hint = match descendants(&BTreeSet::from([pid]))
+            .into_iter()
+            .find(has_log)
+        {
             Some(child) => format!("process {child}, which it has started, has one"),
             None => format!(
                 "start it with `memlog record`, or record it from now on: memlog attach {pid}; \
@@ -48,7 +47,8 @@ pub fn log_of(pid: u32) -> anyhow::Result<PathBuf> {
     })
 }
 
-fn own_log(pid: u32) -> io::Result<Option<PathBuf>> {
+/// The log that any process writes to.
+pub fn log_if_any(pid: u32) -> io::Result<Option<PathBuf>> {
     let own = own_number(pid);
     let logs = files(pid)?.into_iter().filter_map(|(inode, path)| {
         let seen = [inside(pid, &path), path];
@@ -67,11 +67,25 @@ fn own_log(pid: u32) -> io::Result<Option<PathBuf>> {
     Ok(log.map(|(_, path)| path))
 }
 
-/// Who started a process.
-fn parent(pid: u32) -> Option<u32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, fields) = stat.rsplit_once(") ")?;
-    fields.split(' ').nth(1)?.parse().ok()
+/// All that these have started, and what those have.
+pub fn descendants(roots: &BTreeSet<u32>) -> Vec<u32> {
+    let parents: Vec<(u32, u32)> = processes()
+        .filter_map(|pid| {
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+            let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?;
+            Some((pid, parent.parse().ok()?))
+        })
+        .collect();
+    let mut known = roots.clone();
+    let mut found = Vec::new();
+    loop {
+        let new = |&&(pid, parent): &&(u32, u32)| known.contains(&parent) && !known.contains(&pid);
+        let Some(&(pid, _)) = parents.iter().find(new) else {
+            return found;
+        };
+        known.insert(pid);
+        found.push(pid);
+    }
 }
 
 /// The process that has a log mapped; `pid` is what it has for itself.
