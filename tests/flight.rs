@@ -26,7 +26,7 @@ use memlog_format::counter::Counter;
 use memlog_format::event::{Deltas, Event as RawEvent};
 use memlog_format::table::StackId;
 use memlog_format::varint::Reader;
-use memlog_read::{Finding, Item, Kind, Log};
+use memlog_read::{Item, Kind, Log};
 use runs::Setting;
 
 /// The least that there is: eight chunks.
@@ -323,28 +323,13 @@ impl Totals {
                 told.event_chunks, told.streams
             ));
         }
-        let log = ours.log();
-        for &(counter, name) in memlog_format::counter::ALL {
-            if counter.is_loss() && log.counter(counter) != 0 {
-                let value = log.counter(counter);
-                self.problems.push(format!("{name} is {value}"));
-            }
-        }
-        for finding in ours.findings.list() {
-            match finding {
-                Finding::UnfinishedRealloc { .. }
-                | Finding::NextMissing { .. }
-                | Finding::StreamsMissing { .. }
-                    if killed => {}
-                other => self.problems.push(other.to_string()),
-            }
-        }
+        self.problems.extend(ours.losses_and_findings(killed));
         if ours.findings.order_breaks > 0 {
             let breaks = ours.findings.order_breaks;
             self.problems
                 .push(format!("{breaks} contradictions in order"));
         }
-        self.torn += u64::from(log.flight().is_some_and(|flight| flight.is_torn()));
+        self.torn += u64::from(ours.log().flight().is_some_and(|flight| flight.is_torn()));
     }
 
     fn tell(&self, what: &str) {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use memlog_format::passed::Passed;
-use memlog_read::{Finding, Item, Kind};
+use memlog_read::{Item, Kind};
 
 use super::Event;
 use super::compare::{START_UP, by_thread};
@@ -202,26 +202,15 @@ impl Totals {
     }
 
     fn check_log(&mut self, ours: &Recorded, killed: bool) {
-        let log = ours.log();
-        for &(counter, name) in memlog_format::counter::ALL {
-            if counter.is_loss() && log.counter(counter) != 0 {
-                let value = log.counter(counter);
-                self.problems.push(format!("{name} is {value}"));
-            }
-        }
-        for finding in ours.findings.list() {
-            match finding {
-                Finding::UnfinishedRealloc { .. }
-                | Finding::NextMissing { .. }
-                | Finding::StreamsMissing { .. }
-                    if killed => {}
-                other => self.problems.push(other.to_string()),
-            }
-        }
+        self.problems.extend(ours.losses_and_findings(killed));
         if ours.findings.order_breaks > 0 || ours.findings.order_gaps > 0 && !killed {
             self.problems.push("contradictions in order".into());
         }
-        if log.left_out().is_none_or(|left_out| !left_out.by_recorder) {
+        if ours
+            .log()
+            .left_out()
+            .is_none_or(|left_out| !left_out.by_recorder)
+        {
             self.problems
                 .push("it does not say that it is culled".into());
         }

@@ -140,6 +140,25 @@ impl Recorded {
         Log::open(&self.bytes).expect("it opened before")
     }
 
+    /// Counters of losses that are not zero, and what was found that no kill explains.
+    pub fn losses_and_findings(&self, killed: bool) -> Vec<String> {
+        let log = self.log();
+        let lost = ALL
+            .iter()
+            .filter(|(counter, _)| counter.is_loss() && log.counter(*counter) != 0)
+            .map(|&(counter, name)| format!("{name} is {}", log.counter(counter)));
+        let found = self.findings.list().iter().filter(|finding| {
+            let is_of_a_kill = matches!(
+                finding,
+                Finding::UnfinishedRealloc { .. }
+                    | Finding::NextMissing { .. }
+                    | Finding::StreamsMissing { .. }
+            );
+            !(killed && is_of_a_kill)
+        });
+        lost.chain(found.map(Finding::to_string)).collect()
+    }
+
     /// What a whole log must not say.
     pub fn complaints(&self) -> Vec<String> {
         let mut said: Vec<String> = self

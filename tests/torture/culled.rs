@@ -6,7 +6,6 @@ use super::common::tools::{Random, seed};
 use super::sample::{Native, sample};
 use super::{MOST_COMPARED, is_long, judge, run};
 
-/// Shorter than a chunk is filled in.
 const CULL: (&str, &str) = ("MEMLOG_CULL", "10ms");
 
 #[test]
