@@ -221,8 +221,9 @@ fn went(
     (tick, rule): (u64, Rule),
 ) -> Option<()> {
     let at = scratch.next_event()?;
-    let order = release.order;
-    let own_from = order.map(|number| scratch.run(release.address, number));
+    let own_from = release
+        .order
+        .map(|number| scratch.run(release.address, number));
     let Some(number) = scratch.live(release.address) else {
         heap.peak
             .take()
