@@ -190,7 +190,7 @@ impl Totals {
             .into_iter()
             .filter(|address| ours.get(address) != gold.get(address));
         // The calls that other threads were inside, and start-up's few.
-        let (differ, slack) = (differ.count(), 2 * (threads - 1) + START_UP);
+        let (differ, slack) = (differ.count(), 2 * threads.saturating_sub(1) + START_UP);
         self.heirs += 1;
         self.inherited += gold.len() as u64;
         if differ > slack {

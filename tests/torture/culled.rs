@@ -28,6 +28,11 @@ fn programs_behave_while_short_lives_are_left_out() {
     totals.tell(&format!("{ran} programs"));
     assert_eq!(wrong, [] as [String; 0]);
     assert!(ran > 0);
+    // A few may all be too short for that.
+    assert!(
+        ran < 100 || totals.culled_images > 0,
+        "nothing was left out"
+    );
 }
 
 fn one(native: &Native, totals: &mut Totals) -> Vec<String> {
