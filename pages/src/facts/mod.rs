@@ -7,6 +7,7 @@ mod program;
 mod ranks;
 mod stripped;
 
+use memlog_format::control::State;
 use memlog_format::counter::Counter;
 use memlog_read::Log;
 
@@ -28,6 +29,12 @@ pub fn threads_at_once(log: &Log, threads: u64) -> u64 {
         0 => threads,
         streams => streams.min(threads),
     }
+}
+
+/// Whether the log breaks off where recording went off: it does not tell how its program ended.
+pub fn is_cut_short(log: &Log) -> bool {
+    let is_off = matches!(log.state(), State::Off | State::Stopped);
+    is_off && log.end().is_none() && log.death().is_none()
 }
 
 /// A remark of the recorder; that of an older one ends as if more followed.

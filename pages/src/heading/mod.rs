@@ -16,7 +16,9 @@ use memlog_analysis::Summary;
 use memlog_format::meta::{Key, Lack};
 use memlog_read::Log;
 
-use crate::facts::{Imported, is_unknown, left_out, rank, started_as, threads_at_once};
+use crate::facts::{
+    Imported, is_cut_short, is_unknown, left_out, rank, started_as, threads_at_once,
+};
 use crate::open::Analysis;
 use crate::page::heading::{Heading, Line, Says};
 use crate::subject::Subject;
@@ -157,7 +159,13 @@ fn program(subject: &Subject) -> Vec<String> {
         (_, Some(death)) => parts.push(format!("killed by signal {}", signal(death.signal))),
         // What is not known of it stands above.
         (None, None) if Imported::of(log).is_some() => {}
+        (None, None) if subject.is_running && is_cut_short(log) => {
+            parts.push("still running, recording is off".into());
+        }
         (None, None) if subject.is_running => parts.push("still running".into()),
+        (None, None) if is_cut_short(log) => {
+            parts.push("its end was not recorded: recording was off".into());
+        }
         (None, None) => {
             parts.push("no end in the log (still running, killed, or exec'd)".into());
         }

@@ -6,7 +6,7 @@ use memlog_read::Log;
 use serde_json::{Value, json};
 
 use super::last::{Last, limit_line};
-use crate::facts::{Imported, Running, Word, oom_word, running};
+use crate::facts::{Imported, Running, Word, is_cut_short, oom_word, running};
 use crate::words::signal;
 
 /// How it ended.
@@ -22,6 +22,8 @@ pub enum Fate {
     Stopped,
     /// It has not.
     Runs(Running),
+    /// Not while it was recorded.
+    Unrecorded,
     /// The log has no end.
     Unknown,
     /// Another tool's file does not say it.
@@ -53,6 +55,7 @@ impl Fate {
         match oom_word(log, None) {
             Word::Killed(line) => Self::KilledForMemory(line),
             _ if last.stopped_by().is_some() => Self::Stopped,
+            _ if is_cut_short(log) => Self::Unrecorded,
             _ => Self::Unknown,
         }
     }
@@ -68,6 +71,7 @@ impl Fate {
             Self::Stopped => "stopped-by-guard",
             Self::Runs(Running::Same) => "running",
             Self::Runs(Running::Other(_)) => "executed-another",
+            Self::Unrecorded => "not-recorded",
             Self::Unknown | Self::NotTold => "unknown",
         }
     }
@@ -119,6 +123,7 @@ impl Fate {
             Self::Runs(Running::Same) => {
                 parts.push("none: still running".into());
                 parts.push(format!("its last event in the log was {at}"));
+                parts.extend(is_cut_short(log).then(|| "recording is off".into()));
             }
             Self::Runs(Running::Other(exe)) => {
                 parts.push(format!("the log has no end, its last event was {at}"));
@@ -128,6 +133,10 @@ impl Fate {
             Self::NotTold => parts.extend([
                 "not known: the imported file does not tell it".into(),
                 format!("its last event was {at}"),
+            ]),
+            Self::Unrecorded => parts.extend([
+                format!("not known: recording went off {at}"),
+                "its program went on without it".into(),
             ]),
             Self::Unknown => parts.extend([
                 format!("the log has no end, its last event was {at}"),
