@@ -93,7 +93,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         teller: Teller {
             sources: None,
             out: out_of(args)?,
-            threshold: args.every_churn.unwrap_or(CHURN),
+            is_timed: args.every.is_some(),
+            threshold: match args.every {
+                Some(_) => args.every_churn,
+                None => args.every_churn.or(Some(CHURN)),
+            },
             filter: &args.filter,
             is_top: args.top.is_some(),
             count: 0,
@@ -155,7 +159,9 @@ fn out_of(args: &Args) -> anyhow::Result<Option<Box<dyn Write>>> {
 struct Teller<'a> {
     sources: Option<Sources>,
     out: Option<Box<dyn Write>>,
-    threshold: u64,
+    /// Whether each snapshot says when it is.
+    is_timed: bool,
+    threshold: Option<u64>,
     filter: &'a Filter,
     /// Whether stacks are written later, and snapshots only say when.
     is_top: bool,
@@ -166,10 +172,11 @@ struct Teller<'a> {
 impl Teller<'_> {
     fn take(&mut self, snapshots: &mut Snapshots, labels: &mut Labels) -> anyhow::Result<()> {
         let threshold = self.threshold;
+        let tick_ns = self.is_timed.then(|| snapshots.tick_ns());
         let base = snapshots.recorded_base();
         let sources = self
             .sources
-            .get_or_insert_with(|| Sources::new(base, threshold));
+            .get_or_insert_with(|| Sources::new(base, threshold, tick_ns));
         let mut written = Ok(());
         snapshots.drain(|one, changes| {
             self.count += 1;

@@ -7,12 +7,13 @@
 //! before the first event:   base := what each stack holds
 //! snapshot, of each stack that changed since the last:
 //!                           came := its total, less that of then
-//!                           went := what it held then + came, less what it holds
-//! what it held at one:      base + came - went of all changes up to that one
+//!                           forgotten := what it held when recording went on again
+//!                           went := what it held then + came - forgotten, less what it holds
+//! what it held at one:      base + came - went - forgotten of all changes up to that one
 //! ```
 //!
 //! So a snapshot takes memory for what happened before it, and never for what is live.
-//! There are at most [`MOST`] of them and [`MOST_CHANGES`] changes, 160 MiB; beyond
+//! There are at most [`MOST`] of them and [`MOST_CHANGES`] changes, 168 MiB; beyond
 //! that no more are taken, and [`Snapshots::excess`] says so.
 
 use crate::counts::{Held, Moment};
@@ -20,8 +21,8 @@ use crate::tally::Tally;
 
 /// So many snapshots at most.
 pub const MOST: usize = 10_000;
-/// So many changes of all of them, of 40 bytes.
-pub const MOST_CHANGES: usize = 4 << 20;
+/// So many changes of all of them, of 56 bytes.
+pub const MOST_CHANGES: usize = 3 << 20;
 
 /// How often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,8 @@ pub struct Snapshot {
     pub came: Held,
     /// What went.
     pub went: Held,
+    /// What is not followed any further, because recording was off.
+    pub forgotten: Held,
     /// How many changes there are with its own.
     changes: usize,
 }
@@ -76,6 +79,15 @@ pub struct StackChange {
     pub came: Held,
     /// What went.
     pub went: Held,
+    /// What is not followed any further.
+    pub forgotten: Held,
+}
+
+impl StackChange {
+    /// What is not live any more.
+    pub fn left(&self) -> Held {
+        self.went.plus(self.forgotten)
+    }
 }
 
 /// What changed of chosen blocks.
@@ -101,6 +113,8 @@ pub struct Excess {
 struct Known {
     live: Held,
     total: Held,
+    /// Since then.
+    forgotten: Held,
 }
 
 /// All of them.
@@ -120,6 +134,7 @@ pub struct Snapshots {
     /// Since the last one.
     came: Held,
     went: Held,
+    forgotten: Held,
     last_event: u64,
     /// Bytes that came and went in all.
     churn: u64,
@@ -143,6 +158,7 @@ impl Snapshots {
             known: Vec::new(),
             came: Held::default(),
             went: Held::default(),
+            forgotten: Held::default(),
             last_event: 0,
             churn: 0,
             full_at: None,
@@ -161,6 +177,11 @@ impl Snapshots {
     /// How long a tick is, where that was not known yet.
     pub fn set_tick_ns(&mut self, tick_ns: u64) {
         self.tick_ns = tick_ns.max(1);
+    }
+
+    /// How long a tick is.
+    pub fn tick_ns(&self) -> u64 {
+        self.tick_ns
     }
 
     fn ns(&self) -> Option<u64> {
@@ -185,7 +206,11 @@ impl Snapshots {
     pub fn begin(&mut self, tally: &Tally) {
         self.base = tally.held(Moment::End).collect();
         for (_, place, live, total) in tally.holders.stacks.each() {
-            *at(&mut self.known, place) = Known { live, total };
+            *at(&mut self.known, place) = Known {
+                live,
+                total,
+                forgotten: Held::default(),
+            };
         }
         if let Some(ns) = self.ns() {
             let since = u128::from(tally.heap.tick) * u128::from(self.tick_ns);
@@ -240,6 +265,15 @@ impl Snapshots {
         }
     }
 
+    /// Nothing that is live is followed any further: recording goes on behind a pause.
+    pub fn forget(&mut self, tally: &Tally) {
+        for (_, place, live, _) in tally.holders.stacks.each() {
+            let forgotten = &mut at(&mut self.known, place).forgotten;
+            *forgotten = forgotten.plus(live);
+            self.forgotten = self.forgotten.plus(live);
+        }
+    }
+
     /// The moment is marked.
     pub fn mark(&mut self, name: &[u8], tick: u64, tally: &Tally) {
         self.before(tick, tally);
@@ -254,10 +288,8 @@ impl Snapshots {
 
     #[inline(never)]
     fn take(&mut self, cause: Cause, tick: u64, tally: &Tally) {
-        let (came, went) = (
-            std::mem::take(&mut self.came),
-            std::mem::take(&mut self.went),
-        );
+        let [came, went, forgotten] =
+            [&mut self.came, &mut self.went, &mut self.forgotten].map(std::mem::take);
         let is_full =
             self.changes.len() > MOST_CHANGES || self.taken.len() >= MOST && cause != Cause::End;
         if self.full_at.is_some() || is_full {
@@ -276,6 +308,7 @@ impl Snapshots {
             tick,
             came,
             went,
+            forgotten,
             changes: self.changes.len(),
         });
     }
@@ -284,11 +317,20 @@ impl Snapshots {
     fn look(&mut self, tally: &Tally) {
         for (stack, place, live, total) in tally.holders.stacks.each() {
             let known = at(&mut self.known, place);
-            let came = total.minus(known.total);
-            let went = known.live.plus(came).minus(live);
-            if came != Held::default() || went != Held::default() {
-                self.changes.push(StackChange { stack, came, went });
-                *known = Known { live, total };
+            let (came, forgotten) = (total.minus(known.total), known.forgotten);
+            let went = known.live.plus(came).minus(forgotten).minus(live);
+            if [came, went, forgotten] != [Held::default(); 3] {
+                self.changes.push(StackChange {
+                    stack,
+                    came,
+                    went,
+                    forgotten,
+                });
+                *known = Known {
+                    live,
+                    total,
+                    forgotten: Held::default(),
+                };
             }
         }
     }

@@ -4,26 +4,36 @@ use std::collections::{BTreeMap, HashMap};
 
 use foldhash::fast::RandomState;
 use memlog_analysis::{ChosenChanges, Held, StackChange};
-use memlog_table::{Column, Columns, NEVER, Rows};
+use memlog_table::{Column, Columns, Flags, NEVER, Rows};
 
 use crate::choice::Choice;
 use crate::pass;
 use crate::world::{Damaged, World};
 
-/// What came and what went.
-type CameWent = (Held, Held);
+/// What came, what went, and what was lost sight of.
+type Change = [Held; 3];
+
+const CAME: usize = 0;
+const WENT: usize = 1;
+const FORGOTTEN: usize = 2;
 
 /// So far: what was there before the log's own events, by stack; and by moment and stack
-/// what came up to it and not up to the one before, and what went.
+/// what changed up to it and not up to the one before.
 #[derive(Default)]
 struct Found {
     base: BTreeMap<u32, Held>,
-    changes: HashMap<(usize, u32), CameWent, RandomState>,
+    changes: HashMap<(usize, u32), Change, RandomState>,
 }
 
 /// Up to each of these events, which rise.
 pub fn changes(world: &World, choice: &Choice, events: &[u64]) -> Result<ChosenChanges, Damaged> {
-    let columns = Columns::of(&[Column::Size, Column::Stack, Column::Born, Column::Died]);
+    let columns = Columns::of(&[
+        Column::Size,
+        Column::Stack,
+        Column::Born,
+        Column::Died,
+        Column::Flags,
+    ]);
     let moment = |event: u64| {
         let place = events.partition_point(|&moment| moment < event);
         (place < events.len()).then_some(place)
@@ -36,23 +46,20 @@ pub fn changes(world: &World, choice: &Choice, events: &[u64]) -> Result<ChosenC
                 bytes: get(Column::Size),
                 blocks: 1,
             };
+            let mut change = |at: u64, what: usize| {
+                if let Some(moment) = moment(at) {
+                    let change = found.changes.entry((moment, stack)).or_default();
+                    add(&mut change[what], block);
+                }
+            };
             match get(Column::Born) {
                 0 => add(found.base.entry(stack).or_default(), block),
-                born => {
-                    if let Some(moment) = moment(born) {
-                        add(
-                            &mut found.changes.entry((moment, stack)).or_default().0,
-                            block,
-                        );
-                    }
-                }
+                born => change(born, CAME),
             }
-            let died = Some(get(Column::Died)).filter(|&died| died != NEVER);
-            if let Some(moment) = died.and_then(moment) {
-                add(
-                    &mut found.changes.entry((moment, stack)).or_default().1,
-                    block,
-                );
+            match get(Column::Died) {
+                NEVER => {}
+                died if Flags(get(Column::Flags)).is_lost_sight_of() => change(died, FORGOTTEN),
+                died => change(died, WENT),
             }
         }
     };
@@ -60,16 +67,22 @@ pub fn changes(world: &World, choice: &Choice, events: &[u64]) -> Result<ChosenC
         for (stack, held) in other.base {
             add(all.base.entry(stack).or_default(), held);
         }
-        for (key, (came, went)) in other.changes {
+        for (key, change) in other.changes {
             let sum = all.changes.entry(key).or_default();
-            add(&mut sum.0, came);
-            add(&mut sum.1, went);
+            for (sum, held) in sum.iter_mut().zip(change) {
+                add(sum, held);
+            }
         }
         all
     })?;
     let mut changes = vec![Vec::new(); events.len()];
-    for ((moment, stack), (came, went)) in found.changes {
-        changes[moment].push(StackChange { stack, came, went });
+    for ((moment, stack), [came, went, forgotten]) in found.changes {
+        changes[moment].push(StackChange {
+            stack,
+            came,
+            went,
+            forgotten,
+        });
     }
     for changes in &mut changes {
         changes.sort_unstable_by_key(|change: &StackChange| change.stack);

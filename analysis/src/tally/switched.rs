@@ -70,6 +70,12 @@ impl Tally {
         &self.switches
     }
 
+    /// What is not followed any further, of all pauses.
+    pub fn forgotten(&self) -> Held {
+        let each = self.switches.iter().map(|switch| switch.forgotten);
+        each.fold(Held::default(), Held::plus)
+    }
+
     /// The same of what is inherited.
     pub fn inherit_forget(&mut self) {
         let all: Vec<_> = self.blocks.iter().map(|(address, _)| address).collect();

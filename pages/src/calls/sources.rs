@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The last one is of the end of the log, and its churn is less than the threshold:
-//! pmem lacked it.
+//! pmem lacked it. Snapshots that are taken by time say when: `churn=1049211 at 30.000 s`.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -34,7 +34,9 @@ struct Source {
 
 /// All stacks that ever held memory, snapshot by snapshot.
 pub struct Sources {
-    threshold: u64,
+    threshold: Option<u64>,
+    /// Nanoseconds of a tick, where each says when it is.
+    tick_ns: Option<u64>,
     index: usize,
     sources: HashMap<u32, Source>,
     /// Their ids and frames, as they are printed, once they were.
@@ -43,8 +45,8 @@ pub struct Sources {
 
 impl Sources {
     /// None yet but what each stack held before the first event. There is a snapshot each
-    /// time that so many bytes came and went.
-    pub fn new(base: &[(u32, Held)], threshold: u64) -> Self {
+    /// time that so many bytes came and went, if that is given.
+    pub fn new(base: &[(u32, Held)], threshold: Option<u64>, tick_ns: Option<u64>) -> Self {
         let source = |&(stack, live): &(u32, Held)| {
             let source = Source {
                 live,
@@ -54,6 +56,7 @@ impl Sources {
         };
         Self {
             threshold,
+            tick_ns,
             index: 0,
             sources: base.iter().map(source).collect(),
             texts: HashMap::new(),
@@ -67,17 +70,21 @@ impl Sources {
         labels: &mut Labels,
         mut keeps: impl FnMut(u32, &mut Labels) -> bool,
     ) -> String {
+        let threshold = self.threshold.map(|bytes| format!("/{bytes}"));
+        let seconds = self.tick_ns.map(|ns| one.tick as f64 * ns as f64 / 1e9);
+        let when = seconds.map(|seconds| format!(" at {seconds:.3} s"));
         let mut text = format!(
-            "\n[{:3}]{:=<57}\nchurn={}/{}\n",
+            "\n[{:3}]{:=<57}\nchurn={}{}{}\n",
             self.index,
             "",
             one.churn(),
-            self.threshold
+            threshold.unwrap_or_default(),
+            when.unwrap_or_default(),
         );
         self.index += 1;
         for change in changes {
             let source = self.sources.entry(change.stack).or_default();
-            source.live = source.live.plus(change.came).minus(change.went);
+            source.live = source.live.plus(change.came).minus(change.left());
             source.came = source.came.plus(change.came);
             source.went = source.went.plus(change.went);
             // Without live memory it is nothing that grows.
@@ -117,7 +124,7 @@ pub fn print_sources(
     let stacks = base.iter().map(|&(stack, _)| stack);
     let stacks = stacks.chain(changed.map(|change| change.stack));
     let lines = Lines::of(stacks, filter, true, labels);
-    let mut sources = Sources::new(base, threshold);
+    let mut sources = Sources::new(base, Some(threshold), None);
     for one in snapshots.all() {
         let keeps = |stack, _: &mut Labels| lines.end_of(stack).is_some();
         out.write_all(sources.next(one, labels, keeps).as_bytes())?;

@@ -117,7 +117,7 @@ impl Live<'_> {
             program_seconds,
             live: tally.live(),
             totals: now.totals,
-            freed_bytes: freed(&now.totals, tally.live().bytes),
+            freed_bytes: freed(&now.totals, tally.live().plus(tally.forgotten()).bytes),
             came: Held {
                 bytes: now.totals.bytes.saturating_sub(since.bytes),
                 blocks: now.totals.allocations.saturating_sub(since.allocations),
@@ -257,8 +257,8 @@ fn difference(from: u64, to: u64) -> i64 {
     (to as i64).wrapping_sub(from as i64)
 }
 
-/// What went is what came and was there, less what is left.
-fn freed(totals: &Totals, live_bytes: u64) -> u64 {
+/// What went is what came and was there, less what is left and what is not followed any more.
+fn freed(totals: &Totals, left_bytes: u64) -> u64 {
     let all = totals.bytes.saturating_add(totals.inherited_bytes);
-    all.saturating_sub(live_bytes)
+    all.saturating_sub(left_bytes)
 }

@@ -61,12 +61,12 @@ impl<'a> Taker<'a> for Snapping<'_, '_, '_, 'a> {
                 self.snapshots.mark(name, item.tick, self.feed.tally);
                 self.feed.item(item);
             }
-            Kind::Switch(_) => {
+            Kind::Switch(switch) => {
                 self.snapshots.before(item.tick, self.feed.tally);
-                let before = self.feed.tally.live();
+                if switch.on {
+                    self.snapshots.forget(self.feed.tally);
+                }
                 self.feed.item(item);
-                self.snapshots
-                    .after(before, Held::default(), self.feed.tally);
             }
             _ => self.feed.item(item),
         }

@@ -1,12 +1,12 @@
 //! Snapshots as a list, for people and for programs.
 
-use memlog_analysis::{Every, Held, Snapshot};
+use memlog_analysis::{Every, Held, Snapshot, StackChange};
 use serde_json::{Value, json};
 
 use super::{Taken, mark};
 use crate::calls::title::of_chosen;
 use crate::moment::snapshots::typed;
-use crate::page::rows::{Last, Rows, titles};
+use crate::page::rows::{Last, Rest, Rows, titles};
 use crate::words::{counted, grouped};
 
 /// The column of a row that has the mark's name.
@@ -17,21 +17,23 @@ impl Taken<'_, '_> {
         &self,
         index: usize,
         one: &Snapshot,
-        [live, came, went]: [Held; 3],
+        live: Held,
+        change: &StackChange,
     ) -> Vec<String> {
         let sizes = self.subject.sizes;
-        let change = match came.bytes >= went.bytes {
-            true => format!("+{}", sizes.of(came.bytes - went.bytes)),
-            false => format!("-{}", sizes.of(went.bytes - came.bytes)),
+        let (came, left) = (change.came.bytes, change.left().bytes);
+        let difference = match came >= left {
+            true => format!("+{}", sizes.of(came - left)),
+            false => format!("-{}", sizes.of(left - came)),
         };
         vec![
             index.to_string(),
             format!("{:.3}", self.subject.family.own().seconds(one.tick)),
             sizes.of(live.bytes),
             grouped(live.blocks),
-            sizes.of(came.bytes),
-            sizes.of(went.bytes),
-            change,
+            sizes.of(came),
+            sizes.of(change.went.bytes),
+            difference,
             mark(one).unwrap_or_default(),
         ]
     }
@@ -40,8 +42,8 @@ impl Taken<'_, '_> {
         &self,
         index: usize,
         one: &Snapshot,
-        [live, came, went]: [Held; 3],
-        unfiltered: Held,
+        [live, unfiltered]: [Held; 2],
+        change: &StackChange,
     ) -> Value {
         json!({
             "label": format!("snapshot-{index}"),
@@ -53,15 +55,25 @@ impl Taken<'_, '_> {
             "blocks": live.blocks,
             "unfiltered_bytes": unfiltered.bytes,
             "unfiltered_blocks": unfiltered.blocks,
-            "allocated_bytes": came.bytes,
-            "allocations": came.blocks,
-            "freed_bytes": went.bytes,
-            "releases": went.blocks,
+            "allocated_bytes": change.came.bytes,
+            "allocations": change.came.blocks,
+            "freed_bytes": change.went.bytes,
+            "releases": change.went.blocks,
+            "forgotten_bytes": change.forgotten.bytes,
+            "forgotten_blocks": change.forgotten.blocks,
         })
     }
 
-    pub(super) fn list(&self, rows: Vec<Vec<String>>) -> Rows {
+    pub(super) fn list(&self, rows: Vec<Vec<String>>, forgotten: Held) -> Rows {
         let every = self.args.every;
+        let unfreed = || {
+            let (blocks, bytes) = (counted(forgotten.blocks, "block"), forgotten.bytes);
+            Rest::Sentence(format!(
+                "{blocks} ({}) left the heap and were not freed: recording was off, and they are not \
+                 followed any further",
+                self.subject.sizes.of(bytes)
+            ))
+        };
         let last = match rows.iter().any(|row| !row[MARK].is_empty()) {
             true => "mark",
             false => "",
@@ -107,7 +119,7 @@ impl Taken<'_, '_> {
             ]),
             gives_way: vec!["freed", "allocated", "blocks"],
             rows,
-            rest: Vec::new(),
+            rest: (forgotten.blocks > 0).then(unfreed).into_iter().collect(),
         }
     }
 }

@@ -5,7 +5,7 @@ mod list;
 
 use std::rc::Rc;
 
-use memlog_analysis::{Cause, Every, Held, Name, Snapshot, Snapshots};
+use memlog_analysis::{Cause, Every, Held, Name, Snapshot, Snapshots, StackChange};
 use serde_json::Value;
 
 use super::grow::{Shape, grow_from};
@@ -117,6 +117,7 @@ impl<'s, 'a> Taken<'s, 'a> {
         let (snapshots, args, by) = (self.snapshots, self.args, self.shape.form.by());
         let mut live = self.kept(snapshots.base().iter().copied());
         let mut unfiltered = sum(snapshots.recorded_base().iter().copied());
+        let mut forgotten = Held::default();
         let mut shown = Amounts::begin(snapshots, by);
         let has_trees = args.trees(1) > 0;
         let (mut first, mut last) = (None, None);
@@ -124,14 +125,22 @@ impl<'s, 'a> Taken<'s, 'a> {
         let all = snapshots.all().zip(snapshots.recorded());
         let all = all.filter(|((one, _), _)| one.cause != Cause::End);
         for (index, ((one, changes), (_, recorded))) in all.enumerate() {
-            let came = self.kept(changes.iter().map(|change| (change.stack, change.came)));
-            let went = self.kept(changes.iter().map(|change| (change.stack, change.went)));
-            live = live.plus(came).minus(went);
+            let kept = |what: fn(&StackChange) -> Held| {
+                self.kept(changes.iter().map(|change| (change.stack, what(change))))
+            };
+            let change = StackChange {
+                stack: 0,
+                came: kept(|change| change.came),
+                went: kept(|change| change.went),
+                forgotten: kept(|change| change.forgotten),
+            };
+            live = live.plus(change.came).minus(change.left());
+            forgotten = forgotten.plus(change.forgotten);
             unfiltered = recorded.iter().fold(unfiltered, |sum, change| {
-                sum.plus(change.came).minus(change.went)
+                sum.plus(change.came).minus(change.left())
             });
-            rows.push(self.row(index, one, [live, came, went]));
-            figures.push(self.figures(index, one, [live, came, went], unfiltered));
+            rows.push(self.row(index, one, live, &change));
+            figures.push(self.figures(index, one, [live, unfiltered], &change));
             if has_trees {
                 shown.change(changes, recorded, by);
             }
@@ -154,7 +163,7 @@ impl<'s, 'a> Taken<'s, 'a> {
             let parts = [shown.beyond(&then), then.beyond(&shown)];
             trees.extend(self.delta((first, last), "cum-snapshot-delta", parts));
         }
-        let list = Part::Rows(self.list(rows));
+        let list = Part::Rows(self.list(rows, forgotten));
         Shown {
             parts: std::iter::once(list).chain(trees).collect(),
             figures,
