@@ -69,6 +69,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let pid = args.pid;
     let patience = patience(args.wait);
     refuse_recorded(pid)?;
+    if args.lasts.is_some() && is_recording(pid) {
+        return Err(Advice::error(
+            format!("{}: it is being recorded already", name_of(pid)),
+            format!("memlog detach {pid} ends that; without --for it goes on as it is"),
+        ));
+    }
     let place = Place::of(pid, args.output.as_deref())?;
     let mut settings = vec![place.setting.clone()];
     settings.extend(args.max_log.map(|size| format!("MEMLOG_MAX_LOG={size}")));
@@ -81,17 +87,23 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let ends = args.lasts.map(|_| Ends::catch()).transpose()?;
     let attached = memlog_inject::attach(pid, &wanted).map_err(|why| error(pid, why))?;
-    if let Err(why) = watch(args, &attached, patience) {
+    let end = args
+        .lasts
+        .map(|ns| Instant::now() + Duration::from_nanos(ns));
+    // Also where the program never allocates it lasts as long as it is to.
+    let first = args
+        .lasts
+        .map_or(patience, |ns| patience.min(Duration::from_nanos(ns)));
+    if let Err(why) = watch(args, &attached, &place, first) {
         // Nobody would know that it is recorded.
         if is_there(pid) {
             let _ = leave(pid, patience);
         }
         return Err(why);
     }
-    let (Some(lasts), Some(ends)) = (args.lasts, ends) else {
+    let (Some(end), Some(ends)) = (end, ends) else {
         return Ok(ExitCode::SUCCESS);
     };
-    let end = Instant::now() + Duration::from_nanos(lasts);
     while Instant::now() < end && !ends.flag().load(Ordering::Relaxed) && is_there(pid) {
         sleep(Duration::from_millis(10).min(end - Instant::now().min(end)));
     }
@@ -102,10 +114,16 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Until it records, if it does soon, and says so.
-fn watch(args: &Args, attached: &Attached, patience: Duration) -> anyhow::Result<()> {
+fn watch(
+    args: &Args,
+    attached: &Attached,
+    place: &Place,
+    patience: Duration,
+) -> anyhow::Result<()> {
     let pid = args.pid;
     let begun = begin(pid, attached.is_new, patience)?;
-    let has_settings = args.output.is_some() || args.max_log.is_some() || args.free_stacks;
+    let is_elsewhere = args.output.is_some() && begun.as_ref() != Some(&place.path);
+    let has_settings = is_elsewhere || args.max_log.is_some() || args.free_stacks;
     if !attached.is_new && has_settings {
         say(
             pid,
@@ -220,6 +238,10 @@ fn begin(pid: u32, is_new: bool, patience: Duration) -> anyhow::Result<Option<Pa
     }
 }
 
+fn is_recording(pid: u32) -> bool {
+    matches!(memlog_inject::state(pid), Some(State::Alive)) && ctl::is_on(pid)
+}
+
 fn log_of(pid: u32) -> Option<PathBuf> {
     process::log_if_any(pid).ok().flatten()
 }
@@ -250,6 +272,7 @@ fn error(pid: u32, refusal: Refusal) -> anyhow::Error {
 /// Where the log goes, as the process sees it.
 struct Place {
     setting: String,
+    path: PathBuf,
     /// What is asked of the kernel before: a folder that is there.
     folder: PathBuf,
 }
@@ -286,9 +309,11 @@ impl Place {
         // The recorder makes those with codes in their names.
         let mut above = folder.ancestors();
         let plain = above.find(|one| !one.as_os_str().as_bytes().contains(&b'%'));
+        let folder = plain.unwrap_or(Path::new("/")).to_owned();
         Ok(Self {
             setting: format!("{name}={text}"),
-            folder: plain.unwrap_or(Path::new("/")).to_owned(),
+            folder,
+            path,
         })
     }
 }

@@ -15,7 +15,7 @@ use memlog_table::Table;
 use crate::open::{Analysis, Family, Watch};
 use crate::page::tree::By;
 use crate::rests::Rests;
-use crate::words::Advice;
+use crate::words::{Advice, clean};
 use snapshots::Pace;
 
 /// Times are shown to the millisecond: the end as it is shown is still in the
@@ -148,23 +148,48 @@ impl At {
             Moment::Mark(name) => {
                 let mut marks = (0..).zip(&times.marks);
                 let found = marks.find(|(_, (known, _))| known == name.as_bytes());
-                let (number, &(_, tick)) = found.ok_or_else(|| {
-                    Advice::error(
-                        format!("--at: the log has no mark that is called {name:?}"),
-                        "give a time, as 12.5s, or a part of the run, as 50%",
-                    )
-                })?;
+                let (number, &(_, tick)) = found.ok_or_else(|| unknown_mark(name, &times.marks))?;
                 When::Mark { number, tick }
             }
         })
     }
 }
 
+/// With the names that there are.
+fn unknown_mark(name: &str, marks: &[(Vec<u8>, u64)]) -> anyhow::Error {
+    /// So many are named.
+    const FEW: usize = 8;
+    let mut names: Vec<String> = Vec::new();
+    for (mark, _) in marks {
+        let mark = format!("'{}'", clean(mark));
+        if names.len() <= FEW && !names.contains(&mark) {
+            names.push(mark);
+        }
+    }
+    if names.len() > FEW {
+        names[FEW] = "and others, which memlog timeline shows".into();
+    }
+    let hint = match names.is_empty() {
+        true => "it has none; give a time, as 12.5s, or a part of the run, as 50%".to_owned(),
+        false => format!("it has {}", names.join(", ")),
+    };
+    let name = clean(name.as_bytes());
+    Advice::error(
+        format!("--at: the log has no mark that is called '{name}'"),
+        hint,
+    )
+}
+
 impl FromStr for At {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        parse_moment(text).map(Self).map_err(|_| {
+        // Behind `mark ` there is nothing but its name, so it needs no quotes of its own.
+        let name = text.strip_prefix("mark ").map(str::trim);
+        let mark = name.filter(|name| !name.is_empty());
+        let mark = || mark.map(|name| Moment::Mark(name.to_owned()));
+        let moment = parse_moment(text).ok().or_else(mark);
+        moment.map(Self).ok_or({
             "give rss-peak, heap-peak, start, end, a time since the start as 12.5, 12.5s, 300ms \
              or 2m, a part of the run as 50%, mark NAME, or unix TIME"
         })

@@ -9,6 +9,9 @@ use memlog_pages::{Advice, has_magic, shown, typed};
 use super::{is_log, is_program};
 use crate::peers::hint;
 
+/// What `memlog` is asked in a debugger, with an address.
+const IN_DEBUGGERS: [&str; 3] = ["who", "history", "near"];
+
 /// Refuses to record what was meant as a command about logs: a word of that
 /// kind with a log, or any program that is given nothing but logs. One that is
 /// named by its path is a program.
@@ -16,6 +19,19 @@ pub fn check(words: &[OsString]) -> anyhow::Result<()> {
     let Some((word, rest)) = words.split_first() else {
         return Ok(());
     };
+    if let ([address], true) = (rest, IN_DEBUGGERS.iter().any(|one| word == one)) {
+        let is_address = address.as_bytes().starts_with(b"0x");
+        if is_address {
+            return Err(Advice::error(
+                format!("'memlog {}' is a command of gdb and lldb", shown(word)),
+                format!(
+                    "memlog where PID {}, or memlog where FILE {0}; to record the program: {}",
+                    typed(address.as_ref()),
+                    recording(word, rest)
+                ),
+            ));
+        }
+    }
     let logs = |is_one: fn(&Path) -> bool| rest.iter().filter(move |file| is_one(file.as_ref()));
     let Some(log) = logs(is_log).next() else {
         return Ok(());

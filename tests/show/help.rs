@@ -210,6 +210,14 @@ fn examples_run() {
                     .here(&line),
                 false => line,
             };
+            // The example before it may have begun to record.
+            let line = match line.strip_prefix("memlog attach ") {
+                Some(rest) if line.contains(" --for ") => {
+                    let pid = rest.split(' ').next().unwrap_or(rest);
+                    format!("memlog detach {pid}; {line}")
+                }
+                _ => line,
+            };
             let output = shell.args(["-ec", &line]).output();
             let output = output.expect("sh");
             assert!(output.status.success(), "{line}: {}", said(&output));
