@@ -7,13 +7,15 @@
 //! before the first event:   base := what each stack holds
 //! snapshot, of each stack that changed since the last:
 //!                           came := its total, less that of then
-//!                           forgotten := what it held when recording went on again
-//!                           went := what it held then + came - forgotten, less what it holds
-//! what it held at one:      base + came - went - forgotten of all changes up to that one
+//!                           went := what it held then + came, less what it holds
+//! what it held at one:      base + came - went of all changes up to that one
 //! ```
 //!
 //! So a snapshot takes memory for what happened before it, and never for what is live.
-//! There are at most [`MOST`] of them and [`MOST_CHANGES`] changes, 168 MiB; beyond
+//! What was live when recording went off and on again went too; it is known apart, because
+//! nobody freed it: [`Snapshots::forgotten`].
+//!
+//! There are at most [`MOST`] of them and [`MOST_CHANGES`] changes, 160 MiB; beyond
 //! that no more are taken, and [`Snapshots::excess`] says so.
 
 use crate::counts::{Held, Moment};
@@ -21,8 +23,8 @@ use crate::tally::Tally;
 
 /// So many snapshots at most.
 pub const MOST: usize = 10_000;
-/// So many changes of all of them, of 56 bytes.
-pub const MOST_CHANGES: usize = 3 << 20;
+/// So many changes of all of them, of 40 bytes; what was forgotten of a stack counts as one.
+pub const MOST_CHANGES: usize = 4 << 20;
 
 /// How often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,10 +59,10 @@ pub struct Snapshot {
     pub came: Held,
     /// What went.
     pub went: Held,
-    /// What is not followed any further, because recording was off.
-    pub forgotten: Held,
     /// How many changes there are with its own.
     changes: usize,
+    /// The same of what was forgotten.
+    forgotten: usize,
 }
 
 impl Snapshot {
@@ -79,15 +81,6 @@ pub struct StackChange {
     pub came: Held,
     /// What went.
     pub went: Held,
-    /// What is not followed any further.
-    pub forgotten: Held,
-}
-
-impl StackChange {
-    /// What is not live any more.
-    pub fn left(&self) -> Held {
-        self.went.plus(self.forgotten)
-    }
 }
 
 /// What changed of chosen blocks.
@@ -97,6 +90,8 @@ pub struct ChosenChanges {
     pub base: Vec<(u32, Held)>,
     /// What changed up to each snapshot, the end as the last one.
     pub changes: Vec<Vec<StackChange>>,
+    /// What of that nobody freed; a block also whose address came again without a release.
+    pub forgotten: Vec<Vec<(u32, Held)>>,
 }
 
 /// There were more than are kept.
@@ -113,8 +108,6 @@ pub struct Excess {
 struct Known {
     live: Held,
     total: Held,
-    /// Since then.
-    forgotten: Held,
 }
 
 /// All of them.
@@ -128,13 +121,13 @@ pub struct Snapshots {
     base: Vec<(u32, Held)>,
     taken: Vec<Snapshot>,
     changes: Vec<StackChange>,
+    forgotten: Vec<(u32, Held)>,
     chosen: Option<ChosenChanges>,
     /// By the place of a stack's count.
     known: Vec<Known>,
     /// Since the last one.
     came: Held,
     went: Held,
-    forgotten: Held,
     last_event: u64,
     /// Bytes that came and went in all.
     churn: u64,
@@ -154,11 +147,11 @@ impl Snapshots {
             base: Vec::new(),
             taken: Vec::new(),
             changes: Vec::new(),
+            forgotten: Vec::new(),
             chosen: None,
             known: Vec::new(),
             came: Held::default(),
             went: Held::default(),
-            forgotten: Held::default(),
             last_event: 0,
             churn: 0,
             full_at: None,
@@ -199,6 +192,7 @@ impl Snapshots {
         }
         self.taken.clear();
         self.changes.clear();
+        self.forgotten.clear();
         self.full_at = None;
     }
 
@@ -206,11 +200,7 @@ impl Snapshots {
     pub fn begin(&mut self, tally: &Tally) {
         self.base = tally.held(Moment::End).collect();
         for (_, place, live, total) in tally.holders.stacks.each() {
-            *at(&mut self.known, place) = Known {
-                live,
-                total,
-                forgotten: Held::default(),
-            };
+            *at(&mut self.known, place) = Known { live, total };
         }
         if let Some(ns) = self.ns() {
             let since = u128::from(tally.heap.tick) * u128::from(self.tick_ns);
@@ -265,13 +255,19 @@ impl Snapshots {
         }
     }
 
-    /// Nothing that is live is followed any further: recording goes on behind a pause.
+    /// Recording goes on behind a pause: what is live is not followed any further.
     pub fn forget(&mut self, tally: &Tally) {
-        for (_, place, live, _) in tally.holders.stacks.each() {
-            let forgotten = &mut at(&mut self.known, place).forgotten;
-            *forgotten = forgotten.plus(live);
-            self.forgotten = self.forgotten.plus(live);
+        if self.full_at.is_some() || self.is_full() {
+            return;
         }
+        let stacks = tally.holders.stacks.each();
+        let live = stacks.map(|(stack, _, live, _)| (stack, live));
+        self.forgotten
+            .extend(live.filter(|(_, live)| live.blocks > 0));
+    }
+
+    fn is_full(&self) -> bool {
+        self.changes.len() + self.forgotten.len() > MOST_CHANGES
     }
 
     /// The moment is marked.
@@ -288,10 +284,11 @@ impl Snapshots {
 
     #[inline(never)]
     fn take(&mut self, cause: Cause, tick: u64, tally: &Tally) {
-        let [came, went, forgotten] =
-            [&mut self.came, &mut self.went, &mut self.forgotten].map(std::mem::take);
-        let is_full =
-            self.changes.len() > MOST_CHANGES || self.taken.len() >= MOST && cause != Cause::End;
+        let (came, went) = (
+            std::mem::take(&mut self.came),
+            std::mem::take(&mut self.went),
+        );
+        let is_full = self.is_full() || self.taken.len() >= MOST && cause != Cause::End;
         if self.full_at.is_some() || is_full {
             let so_far = self.progress(tick);
             self.full_at.get_or_insert(so_far);
@@ -308,8 +305,8 @@ impl Snapshots {
             tick,
             came,
             went,
-            forgotten,
             changes: self.changes.len(),
+            forgotten: self.forgotten.len(),
         });
     }
 
@@ -317,20 +314,11 @@ impl Snapshots {
     fn look(&mut self, tally: &Tally) {
         for (stack, place, live, total) in tally.holders.stacks.each() {
             let known = at(&mut self.known, place);
-            let (came, forgotten) = (total.minus(known.total), known.forgotten);
-            let went = known.live.plus(came).minus(forgotten).minus(live);
-            if [came, went, forgotten] != [Held::default(); 3] {
-                self.changes.push(StackChange {
-                    stack,
-                    came,
-                    went,
-                    forgotten,
-                });
-                *known = Known {
-                    live,
-                    total,
-                    forgotten: Held::default(),
-                };
+            let came = total.minus(known.total);
+            let went = known.live.plus(came).minus(live);
+            if came != Held::default() || went != Held::default() {
+                self.changes.push(StackChange { stack, came, went });
+                *known = Known { live, total };
             }
         }
     }
@@ -383,6 +371,17 @@ impl Snapshots {
         let from = std::iter::once(0).chain(from);
         let each = from.zip(&self.taken);
         each.map(|(from, one)| (one, &self.changes[from..one.changes]))
+    }
+
+    /// What nobody freed of what went before each, by stack; one may be there more than once.
+    pub fn forgotten(&self) -> impl Iterator<Item = &[(u32, Held)]> {
+        let from = self.taken.iter().map(|one| one.forgotten);
+        let from = std::iter::once(0).chain(from);
+        let each = from.zip(&self.taken).enumerate();
+        each.map(|(index, (from, one))| match &self.chosen {
+            None => &self.forgotten[from..one.forgotten],
+            Some(chosen) => chosen.forgotten.get(index).map_or(&[][..], Vec::as_slice),
+        })
     }
 
     /// What each stack held before the first, whatever was chosen.

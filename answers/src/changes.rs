@@ -10,12 +10,13 @@ use crate::choice::Choice;
 use crate::pass;
 use crate::world::{Damaged, World};
 
-/// What came, what went, and what was lost sight of.
-type Change = [Held; 3];
-
-const CAME: usize = 0;
-const WENT: usize = 1;
-const FORGOTTEN: usize = 2;
+/// What came, what went, and what of that nobody freed.
+#[derive(Clone, Copy, Default)]
+struct Change {
+    came: Held,
+    went: Held,
+    forgotten: Held,
+}
 
 /// So far: what was there before the log's own events, by stack; and by moment and stack
 /// what changed up to it and not up to the one before.
@@ -46,20 +47,22 @@ pub fn changes(world: &World, choice: &Choice, events: &[u64]) -> Result<ChosenC
                 bytes: get(Column::Size),
                 blocks: 1,
             };
-            let mut change = |at: u64, what: usize| {
-                if let Some(moment) = moment(at) {
-                    let change = found.changes.entry((moment, stack)).or_default();
-                    add(&mut change[what], block);
-                }
-            };
             match get(Column::Born) {
                 0 => add(found.base.entry(stack).or_default(), block),
-                born => change(born, CAME),
+                born => {
+                    if let Some(moment) = moment(born) {
+                        let change = found.changes.entry((moment, stack)).or_default();
+                        add(&mut change.came, block);
+                    }
+                }
             }
-            match get(Column::Died) {
-                NEVER => {}
-                died if Flags(get(Column::Flags)).is_lost_sight_of() => change(died, FORGOTTEN),
-                died => change(died, WENT),
+            let died = Some(get(Column::Died)).filter(|&died| died != NEVER);
+            if let Some(moment) = died.and_then(moment) {
+                let change = found.changes.entry((moment, stack)).or_default();
+                add(&mut change.went, block);
+                if Flags(get(Column::Flags)).is_lost_sight_of() {
+                    add(&mut change.forgotten, block);
+                }
             }
         }
     };
@@ -69,20 +72,20 @@ pub fn changes(world: &World, choice: &Choice, events: &[u64]) -> Result<ChosenC
         }
         for (key, change) in other.changes {
             let sum = all.changes.entry(key).or_default();
-            for (sum, held) in sum.iter_mut().zip(change) {
-                add(sum, held);
-            }
+            add(&mut sum.came, change.came);
+            add(&mut sum.went, change.went);
+            add(&mut sum.forgotten, change.forgotten);
         }
         all
     })?;
     let mut changes = vec![Vec::new(); events.len()];
-    for ((moment, stack), [came, went, forgotten]) in found.changes {
-        changes[moment].push(StackChange {
-            stack,
-            came,
-            went,
-            forgotten,
-        });
+    let mut forgotten = vec![Vec::new(); events.len()];
+    for ((moment, stack), change) in found.changes {
+        let Change { came, went, .. } = change;
+        changes[moment].push(StackChange { stack, came, went });
+        if change.forgotten.blocks > 0 {
+            forgotten[moment].push((stack, change.forgotten));
+        }
     }
     for changes in &mut changes {
         changes.sort_unstable_by_key(|change: &StackChange| change.stack);
@@ -90,6 +93,7 @@ pub fn changes(world: &World, choice: &Choice, events: &[u64]) -> Result<ChosenC
     Ok(ChosenChanges {
         base: found.base.into_iter().collect(),
         changes,
+        forgotten,
     })
 }
 

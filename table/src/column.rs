@@ -175,7 +175,7 @@ impl Flags {
         !self.is_backing() && !is_reserved
     }
 
-    /// Nobody released it in the log, and yet its address was given out again.
+    /// Nobody released it in the log: its address was given out again, or recording was off.
     pub fn is_lost_sight_of(self) -> bool {
         self.0 >> LOST_SIGHT & 1 != 0
     }

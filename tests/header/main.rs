@@ -3,6 +3,7 @@
 
 mod custom;
 mod languages;
+mod paused;
 mod scopes;
 mod seen;
 #[path = "../sites/mod.rs"]

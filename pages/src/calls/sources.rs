@@ -84,7 +84,7 @@ impl Sources {
         self.index += 1;
         for change in changes {
             let source = self.sources.entry(change.stack).or_default();
-            source.live = source.live.plus(change.came).minus(change.left());
+            source.live = source.live.plus(change.came).minus(change.went);
             source.came = source.came.plus(change.came);
             source.went = source.went.plus(change.went);
             // Without live memory it is nothing that grows.

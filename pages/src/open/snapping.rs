@@ -66,7 +66,10 @@ impl<'a> Taker<'a> for Snapping<'_, '_, '_, 'a> {
                 if switch.on {
                     self.snapshots.forget(self.feed.tally);
                 }
+                let before = self.feed.tally.live();
                 self.feed.item(item);
+                self.snapshots
+                    .after(before, Held::default(), self.feed.tally);
             }
             _ => self.feed.item(item),
         }

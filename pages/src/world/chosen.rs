@@ -329,7 +329,11 @@ impl Asked<'_, '_, '_> {
 
     /// What came and went of chosen blocks up to each of these events.
     fn changes(&self, choice: &Choice, events: &[u64]) -> Result<ChosenChanges, Damaged> {
-        let ChosenChanges { base, changes } = changes(self.world, choice, events)?;
+        let ChosenChanges {
+            base,
+            changes,
+            forgotten,
+        } = changes(self.world, choice, events)?;
         let known = |stack: u32| self.stacks.get(stack as usize).copied().unwrap_or(stack);
         let of_one = |change: StackChange| StackChange {
             stack: known(change.stack),
@@ -337,10 +341,14 @@ impl Asked<'_, '_, '_> {
         };
         let each = changes.into_iter();
         let each = each.map(|list| list.into_iter().map(of_one).collect());
-        let base = base.into_iter();
+        let held = |list: Vec<(u32, Held)>| {
+            let list = list.into_iter();
+            list.map(|(stack, held)| (known(stack), held)).collect()
+        };
         Ok(ChosenChanges {
-            base: base.map(|(stack, held)| (known(stack), held)).collect(),
+            base: held(base),
             changes: each.collect(),
+            forgotten: forgotten.into_iter().map(held).collect(),
         })
     }
 

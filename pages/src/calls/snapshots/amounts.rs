@@ -42,7 +42,7 @@ impl Amounts {
             for change in changes {
                 let held = amounts.get(&change.stack).copied().unwrap_or_default();
                 let held = match by {
-                    By::Live => held.plus(change.came).minus(change.left()),
+                    By::Live => held.plus(change.came).minus(change.went),
                     _ => held.plus(change.came),
                 };
                 match held == Held::default() {
@@ -70,8 +70,8 @@ impl Amounts {
         };
         match by {
             By::Live => [
-                both(&|change| change.came.minus(change.left())),
-                both(&|change| change.left().minus(change.came)),
+                both(&|change| change.came.minus(change.went)),
+                both(&|change| change.went.minus(change.came)),
             ],
             _ => [both(&|change| change.came), Self::default()],
         }

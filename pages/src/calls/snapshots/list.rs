@@ -1,6 +1,6 @@
 //! Snapshots as a list, for people and for programs.
 
-use memlog_analysis::{Every, Held, Snapshot, StackChange};
+use memlog_analysis::{Every, Held, Snapshot};
 use serde_json::{Value, json};
 
 use super::{Taken, mark};
@@ -17,23 +17,21 @@ impl Taken<'_, '_> {
         &self,
         index: usize,
         one: &Snapshot,
-        live: Held,
-        change: &StackChange,
+        [live, came, went, forgotten]: [Held; 4],
     ) -> Vec<String> {
         let sizes = self.subject.sizes;
-        let (came, left) = (change.came.bytes, change.left().bytes);
-        let difference = match came >= left {
-            true => format!("+{}", sizes.of(came - left)),
-            false => format!("-{}", sizes.of(left - came)),
+        let change = match came.bytes >= went.bytes {
+            true => format!("+{}", sizes.of(came.bytes - went.bytes)),
+            false => format!("-{}", sizes.of(went.bytes - came.bytes)),
         };
         vec![
             index.to_string(),
             format!("{:.3}", self.subject.family.own().seconds(one.tick)),
             sizes.of(live.bytes),
             grouped(live.blocks),
-            sizes.of(came),
-            sizes.of(change.went.bytes),
-            difference,
+            sizes.of(came.bytes),
+            sizes.of(went.minus(forgotten).bytes),
+            change,
             mark(one).unwrap_or_default(),
         ]
     }
@@ -42,9 +40,10 @@ impl Taken<'_, '_> {
         &self,
         index: usize,
         one: &Snapshot,
-        [live, unfiltered]: [Held; 2],
-        change: &StackChange,
+        [live, came, went, forgotten]: [Held; 4],
+        unfiltered: Held,
     ) -> Value {
+        let freed = went.minus(forgotten);
         json!({
             "label": format!("snapshot-{index}"),
             "mark": mark(one),
@@ -55,12 +54,12 @@ impl Taken<'_, '_> {
             "blocks": live.blocks,
             "unfiltered_bytes": unfiltered.bytes,
             "unfiltered_blocks": unfiltered.blocks,
-            "allocated_bytes": change.came.bytes,
-            "allocations": change.came.blocks,
-            "freed_bytes": change.went.bytes,
-            "releases": change.went.blocks,
-            "forgotten_bytes": change.forgotten.bytes,
-            "forgotten_blocks": change.forgotten.blocks,
+            "allocated_bytes": came.bytes,
+            "allocations": came.blocks,
+            "freed_bytes": freed.bytes,
+            "releases": freed.blocks,
+            "forgotten_bytes": forgotten.bytes,
+            "forgotten_blocks": forgotten.blocks,
         })
     }
 

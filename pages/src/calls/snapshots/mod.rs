@@ -5,7 +5,7 @@ mod list;
 
 use std::rc::Rc;
 
-use memlog_analysis::{Cause, Every, Held, Name, Snapshot, Snapshots, StackChange};
+use memlog_analysis::{Cause, Every, Held, Name, Snapshot, Snapshots};
 use serde_json::Value;
 
 use super::grow::{Shape, grow_from};
@@ -117,30 +117,26 @@ impl<'s, 'a> Taken<'s, 'a> {
         let (snapshots, args, by) = (self.snapshots, self.args, self.shape.form.by());
         let mut live = self.kept(snapshots.base().iter().copied());
         let mut unfiltered = sum(snapshots.recorded_base().iter().copied());
-        let mut forgotten = Held::default();
         let mut shown = Amounts::begin(snapshots, by);
         let has_trees = args.trees(1) > 0;
         let (mut first, mut last) = (None, None);
         let (mut trees, mut rows, mut figures) = (Vec::new(), Vec::new(), Vec::new());
+        let mut all_forgotten = Held::default();
         let all = snapshots.all().zip(snapshots.recorded());
-        let all = all.filter(|((one, _), _)| one.cause != Cause::End);
-        for (index, ((one, changes), (_, recorded))) in all.enumerate() {
-            let kept = |what: fn(&StackChange) -> Held| {
-                self.kept(changes.iter().map(|change| (change.stack, what(change))))
-            };
-            let change = StackChange {
-                stack: 0,
-                came: kept(|change| change.came),
-                went: kept(|change| change.went),
-                forgotten: kept(|change| change.forgotten),
-            };
-            live = live.plus(change.came).minus(change.left());
-            forgotten = forgotten.plus(change.forgotten);
+        let all = all.zip(snapshots.forgotten());
+        let all = all.filter(|(((one, _), _), _)| one.cause != Cause::End);
+        for (index, (((one, changes), (_, recorded)), forgotten)) in all.enumerate() {
+            let came = self.kept(changes.iter().map(|change| (change.stack, change.came)));
+            let went = self.kept(changes.iter().map(|change| (change.stack, change.went)));
+            let forgotten = self.kept(forgotten.iter().copied());
+            all_forgotten = all_forgotten.plus(forgotten);
+            live = live.plus(came).minus(went);
             unfiltered = recorded.iter().fold(unfiltered, |sum, change| {
-                sum.plus(change.came).minus(change.left())
+                sum.plus(change.came).minus(change.went)
             });
-            rows.push(self.row(index, one, live, &change));
-            figures.push(self.figures(index, one, [live, unfiltered], &change));
+            let amounts = [live, came, went, forgotten];
+            rows.push(self.row(index, one, amounts));
+            figures.push(self.figures(index, one, amounts, unfiltered));
             if has_trees {
                 shown.change(changes, recorded, by);
             }
@@ -163,7 +159,7 @@ impl<'s, 'a> Taken<'s, 'a> {
             let parts = [shown.beyond(&then), then.beyond(&shown)];
             trees.extend(self.delta((first, last), "cum-snapshot-delta", parts));
         }
-        let list = Part::Rows(self.list(rows, forgotten));
+        let list = Part::Rows(self.list(rows, all_forgotten));
         Shown {
             parts: std::iter::once(list).chain(trees).collect(),
             figures,
