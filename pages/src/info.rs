@@ -25,9 +25,7 @@ use memlog_format::meta::{Key, Start};
 use memlog_read::{Findings, Kind, Log};
 
 use crate::choose::{chosen, one_more};
-use crate::facts::{
-    Imported, command_line, is_cut_short, is_running, left_out, note, threads_at_once,
-};
+use crate::facts::{Imported, command_line, ends_off, is_running, left_out, note, threads_at_once};
 use crate::heading::{cut_sentences, failed_parts, lacking};
 use crate::names::{Labels, NameStore, Names, SymbolFiles, machine as machine_of, symbol_options};
 use crate::open::{Analysis, Family, Files, Watch, extent_of};
@@ -326,7 +324,7 @@ fn ending(records: &mut Records, family: &Family) {
             "not known: the imported file does not tell it".into()
         }
         None if is_running(log) => "not yet: still running".into(),
-        None if is_cut_short(log) => "not known: recording was off then".into(),
+        None if ends_off(log) => "not known: recording was off then".into(),
         None => "no end in the log: still running, killed, or exec'd another program".into(),
     };
     records.add("ended", ended);

@@ -13,7 +13,7 @@ use memlog_verdict::{Amounts, Frame, Gaps, Measure, Measured, Place};
 use super::leaks::read as suppressions_of;
 use super::table::Which;
 use super::{Failure, Question, Told, answered};
-use crate::facts::{Imported, is_cut_short, is_unknown};
+use crate::facts::{Imported, ends_off, is_unknown};
 use crate::figures::identity;
 use crate::names::SymbolFiles;
 use crate::screen::Look;
@@ -97,7 +97,7 @@ pub fn measure(file: &Path, symbol_files: &SymbolFiles, chosen: &[Chosen]) -> an
         let has_end = log.end().is_some();
         let mut notes = Vec::new();
         if !has_end && log.death().is_none() && Imported::of(log).is_none() {
-            let why = match is_cut_short(log) {
+            let why = match ends_off(log) {
                 true => "recording went off before its process ended",
                 false => "its process was killed, executed another program or runs still",
             };

@@ -31,10 +31,14 @@ pub fn threads_at_once(log: &Log, threads: u64) -> u64 {
     }
 }
 
-/// Whether the log breaks off where recording went off: it does not tell how its program ended.
-pub fn is_cut_short(log: &Log) -> bool {
-    let is_off = matches!(log.state(), State::Off | State::Stopped);
-    is_off && log.end().is_none() && log.death().is_none()
+/// Whether recording is off, for now or for good.
+pub fn is_off(log: &Log) -> bool {
+    matches!(log.state(), State::Off | State::Stopped)
+}
+
+/// Whether recording was off at the log's end: it does not tell how its program ended.
+pub fn ends_off(log: &Log) -> bool {
+    is_off(log) && log.end().is_none() && log.death().is_none()
 }
 
 /// A remark of the recorder; that of an older one ends as if more followed.

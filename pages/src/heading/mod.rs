@@ -16,9 +16,7 @@ use memlog_analysis::Summary;
 use memlog_format::meta::{Key, Lack};
 use memlog_read::Log;
 
-use crate::facts::{
-    Imported, is_cut_short, is_unknown, left_out, rank, started_as, threads_at_once,
-};
+use crate::facts::{Imported, ends_off, is_unknown, left_out, rank, started_as, threads_at_once};
 use crate::open::Analysis;
 use crate::page::heading::{Heading, Line, Says};
 use crate::subject::Subject;
@@ -159,11 +157,11 @@ fn program(subject: &Subject) -> Vec<String> {
         (_, Some(death)) => parts.push(format!("killed by signal {}", signal(death.signal))),
         // What is not known of it stands above.
         (None, None) if Imported::of(log).is_some() => {}
-        (None, None) if subject.is_running && is_cut_short(log) => {
+        (None, None) if subject.is_running && ends_off(log) => {
             parts.push("still running, recording is off".into());
         }
         (None, None) if subject.is_running => parts.push("still running".into()),
-        (None, None) if is_cut_short(log) => {
+        (None, None) if ends_off(log) => {
             parts.push("its end was not recorded: recording was off".into());
         }
         (None, None) => {

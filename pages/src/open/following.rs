@@ -25,7 +25,7 @@ use super::packed::is_packed;
 use super::snapping::Snapping;
 use super::steady::has_moved;
 use super::{Files, LogTables, Watch, extent, form_of, outlive_cut_files, unreadable};
-use crate::facts::{program, started_as};
+use crate::facts::{is_off, program, started_as};
 use crate::words::{Advice, clean, shown, typed};
 pub use life::Life;
 
@@ -383,7 +383,7 @@ impl Seen {
         let lost = losses.map(|&(counter, _)| log.counter(counter));
         self.lost_events = lost.fold(0, u64::saturating_add);
         self.damages += damages;
-        self.is_off = matches!(log.state(), State::Off | State::Stopped);
+        self.is_off = is_off(log);
         let most = log.end().map_or(0, |end| end.vm_hwm_kb);
         let most = most.max(log.counter(Counter::VmHwmKb)).saturating_mul(1024);
         self.resident_peak_bytes = self.resident_peak_bytes.max(most);

@@ -6,7 +6,7 @@ use memlog_read::Log;
 use serde_json::{Value, json};
 
 use super::last::{Last, limit_line};
-use crate::facts::{Imported, Running, Word, is_cut_short, oom_word, running};
+use crate::facts::{Imported, Running, Word, ends_off, oom_word, running};
 use crate::words::signal;
 
 /// How it ended.
@@ -55,7 +55,7 @@ impl Fate {
         match oom_word(log, None) {
             Word::Killed(line) => Self::KilledForMemory(line),
             _ if last.stopped_by().is_some() => Self::Stopped,
-            _ if is_cut_short(log) => Self::Unrecorded,
+            _ if ends_off(log) => Self::Unrecorded,
             _ => Self::Unknown,
         }
     }
@@ -123,7 +123,7 @@ impl Fate {
             Self::Runs(Running::Same) => {
                 parts.push("none: still running".into());
                 parts.push(format!("its last event in the log was {at}"));
-                parts.extend(is_cut_short(log).then(|| "recording is off".into()));
+                parts.extend(ends_off(log).then(|| "recording is off".into()));
             }
             Self::Runs(Running::Other(exe)) => {
                 parts.push(format!("the log has no end, its last event was {at}"));
@@ -135,8 +135,8 @@ impl Fate {
                 format!("its last event was {at}"),
             ]),
             Self::Unrecorded => parts.extend([
-                format!("not known: recording went off {at}"),
-                "its program went on without it".into(),
+                "not known: recording was off then".into(),
+                format!("its last event was {at}"),
             ]),
             Self::Unknown => parts.extend([
                 format!("the log has no end, its last event was {at}"),
