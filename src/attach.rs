@@ -68,13 +68,7 @@ fn patience(wait: Option<u64>) -> Duration {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let pid = args.pid;
     let patience = patience(args.wait);
-    refuse_recorded(pid)?;
-    if args.lasts.is_some() && is_recording(pid) {
-        return Err(Advice::error(
-            format!("{}: it is being recorded already", name_of(pid)),
-            format!("memlog detach {pid} ends that; without --for it goes on as it is"),
-        ));
-    }
+    refuse_recorded(pid, args.lasts.is_some())?;
     let place = Place::of(pid, args.output.as_deref())?;
     let mut settings = vec![place.setting.clone()];
     settings.extend(args.max_log.map(|size| format!("MEMLOG_MAX_LOG={size}")));
@@ -190,15 +184,18 @@ fn leave(pid: u32, patience: Duration) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A process that has a recorder of its own is asked by `memlog ctl`.
-fn refuse_recorded(pid: u32) -> anyhow::Result<()> {
-    if memlog_inject::state(pid).is_none() && log_of(pid).is_some() {
-        return Err(Advice::error(
-            format!("{}: it is recorded already", name_of(pid)),
-            format!("memlog ctl {pid} start"),
-        ));
-    }
-    Ok(())
+/// A process that has a recorder of its own is asked by `memlog ctl`, and a recording that is on
+/// is not to end by the `--for` of somebody else.
+fn refuse_recorded(pid: u32, would_end: bool) -> anyhow::Result<()> {
+    let hint = match memlog_inject::state(pid) {
+        None if log_of(pid).is_some() => format!("memlog ctl {pid} start"),
+        Some(State::Alive) if would_end && ctl::is_on(pid) => {
+            format!("memlog detach {pid} ends that; without --for it goes on as it is")
+        }
+        _ => return Ok(()),
+    };
+    let sentence = format!("{}: it is recorded already", name_of(pid));
+    Err(Advice::error(sentence, hint))
 }
 
 /// Waits for the recorder's first words, or asks one that was there to go on. Its log, if
@@ -236,10 +233,6 @@ fn begin(pid: u32, is_new: bool, patience: Duration) -> anyhow::Result<Option<Pa
         }
         sleep(LOOK_EVERY);
     }
-}
-
-fn is_recording(pid: u32) -> bool {
-    matches!(memlog_inject::state(pid), Some(State::Alive)) && ctl::is_on(pid)
 }
 
 fn log_of(pid: u32) -> Option<PathBuf> {

@@ -1,6 +1,6 @@
 //! Whatever a program is amid, it goes on as if nobody had come.
 
-use super::{Folder, Living, built, does, status};
+use super::{Folder, Living, built, does, memlog, status};
 
 /// Each way of living, attached to and left again and again. The victim ends itself where
 /// a system call says EINTR, a block or a register is not what it was, or a clock goes
@@ -74,6 +74,56 @@ fn a_second_detach_does_nothing() {
     living.ends_well("churn");
     folder.whole(&folder.path("it.memlog"));
     assert_eq!(folder.logs("").len(), 1);
+}
+
+/// Whoever began to record ends it: `--for` of somebody else does not.
+#[test]
+fn a_recording_is_ended_by_nobody_else() {
+    let folder = Folder::new("attach-else");
+    built(&folder);
+    let living = Living::way(&folder, "churn");
+    let pid = living.pid();
+    let first = ["attach", &pid, "-o", "it.memlog"];
+    does(&folder, &first, "recording into");
+    let (said, is_fine) = memlog(&folder, &["attach", &pid, "--for", "100ms"]);
+    assert!(
+        !is_fine && said.contains("it is recorded already"),
+        "{said}"
+    );
+    // The log that goes on is the one that is asked for.
+    let said = does(&folder, &first, "recording into");
+    assert!(!said.contains("change nothing"), "{said}");
+    let other = ["attach", &pid, "-o", "other.memlog"];
+    does(
+        &folder,
+        &other,
+        "-o, --max-log and --free-stacks change nothing",
+    );
+    let status = does(&folder, &["ctl", &pid, "status"], "recording is on");
+    assert!(status.contains("it.memlog"), "{status}");
+    does(&folder, &["detach", &pid], "recording has ended");
+    living.ends_well("churn");
+    let page = does(
+        &folder,
+        &["summary", "it.memlog"],
+        "its end was not recorded",
+    );
+    assert!(!page.contains("killed"), "{page}");
+}
+
+/// `--for` is the time from attaching, also where nothing is ever allocated.
+#[test]
+fn a_program_that_does_nothing_is_left_in_time() {
+    let folder = Folder::new("attach-idle");
+    built(&folder);
+    let living = Living::way(&folder, "idle");
+    let pid = living.pid();
+    let begun = std::time::Instant::now();
+    let words = ["attach", &pid, "--for", "200ms", "--wait", "60s"];
+    does(&folder, &words, "recording has ended");
+    let took = begun.elapsed().as_secs_f64();
+    assert!((0.2..30.0).contains(&took), "{took}");
+    living.ends_well("idle");
 }
 
 /// A recording may last for as long as the program, which ends by exit.
