@@ -148,15 +148,19 @@ impl At {
             Moment::Mark(name) => {
                 let mut marks = (0..).zip(&times.marks);
                 let found = marks.find(|(_, (known, _))| known == name.as_bytes());
-                let (number, &(_, tick)) = found.ok_or_else(|| unknown_mark(name, &times.marks))?;
+                let (number, &(_, tick)) = found.ok_or_else(|| {
+                    let name = clean(name.as_bytes());
+                    let sentence = format!("--at: the log has no mark that is called '{name}'");
+                    Advice::error(sentence, known_marks(&times.marks))
+                })?;
                 When::Mark { number, tick }
             }
         })
     }
 }
 
-/// With the names that there are.
-fn unknown_mark(name: &str, marks: &[(Vec<u8>, u64)]) -> anyhow::Error {
+/// What else to ask for.
+fn known_marks(marks: &[(Vec<u8>, u64)]) -> String {
     /// So many are named.
     const FEW: usize = 8;
     let mut names: Vec<String> = Vec::new();
@@ -166,18 +170,12 @@ fn unknown_mark(name: &str, marks: &[(Vec<u8>, u64)]) -> anyhow::Error {
             names.push(mark);
         }
     }
-    if names.len() > FEW {
-        names[FEW] = "and others, which memlog timeline shows".into();
+    let few = names[..names.len().min(FEW)].join(", ");
+    match names.len() {
+        0 => "it has none; give a time, as 12.5s, or a part of the run, as 50%".into(),
+        count if count > FEW => format!("it has {few} and others: memlog timeline FILE"),
+        _ => format!("it has {few}"),
     }
-    let hint = match names.is_empty() {
-        true => "it has none; give a time, as 12.5s, or a part of the run, as 50%".to_owned(),
-        false => format!("it has {}", names.join(", ")),
-    };
-    let name = clean(name.as_bytes());
-    Advice::error(
-        format!("--at: the log has no mark that is called '{name}'"),
-        hint,
-    )
 }
 
 impl FromStr for At {
@@ -300,6 +298,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn who_asks_for_an_unknown_mark_is_told_those_there_are() {
+        let marks = |count: u64| {
+            let marks = (0..count).map(|tick| (format!("m{tick}").into_bytes(), tick));
+            marks.chain([(b"m0".to_vec(), count)]).collect::<Vec<_>>()
+        };
+        assert!(known_marks(&[]).starts_with("it has none;"));
+        assert_eq!(known_marks(&marks(2)), "it has 'm0', 'm1'");
+        let eight = known_marks(&marks(8));
+        assert!(
+            eight.contains("'m7'") && !eight.contains("others"),
+            "{eight}"
+        );
+        let nine = known_marks(&marks(9));
+        assert!(
+            nine.contains("'m7' and others") && !nine.contains("m8"),
+            "{nine}"
+        );
+    }
+
+    #[test]
     fn moments_are_understood() {
         for (text, shown) in [
             ("end", "end"),
@@ -317,6 +335,8 @@ mod tests {
             assert_eq!(at.to_string(), shown, "{text}");
             assert_eq!(shown.parse(), Ok(at), "{shown}");
         }
+        let quoted: At = "mark \"half way\"".parse().expect("a mark");
+        assert_eq!("mark half way".parse(), Ok(quoted));
         let more_than_fits = "9".repeat(400);
         for text in [
             "soon",

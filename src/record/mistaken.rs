@@ -19,18 +19,18 @@ pub fn check(words: &[OsString]) -> anyhow::Result<()> {
     let Some((word, rest)) = words.split_first() else {
         return Ok(());
     };
-    if let ([address], true) = (rest, IN_DEBUGGERS.iter().any(|one| word == one)) {
-        let is_address = address.as_bytes().starts_with(b"0x");
-        if is_address {
-            return Err(Advice::error(
-                format!("'memlog {}' is a command of gdb and lldb", shown(word)),
-                format!(
-                    "memlog where PID {}, or memlog where FILE {0}; to record the program: {}",
-                    typed(address.as_ref()),
-                    recording(word, rest)
-                ),
-            ));
-        }
+    if let [address] = rest
+        && address.as_bytes().starts_with(b"0x")
+        && IN_DEBUGGERS.iter().any(|one| word == one)
+    {
+        return Err(Advice::error(
+            format!("'memlog {}' is a command of gdb and lldb", shown(word)),
+            format!(
+                "memlog where PID {}, or memlog where FILE {0}; to record the program: {}",
+                typed(address.as_ref()),
+                recording(word, rest)
+            ),
+        ));
     }
     let logs = |is_one: fn(&Path) -> bool| rest.iter().filter(move |file| is_one(file.as_ref()));
     let Some(log) = logs(is_log).next() else {

@@ -89,6 +89,39 @@ fn the_growing_text_is_that_of_report() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
+/// No bytes are waited for, so none are named.
+#[test]
+fn snapshots_by_time_say_when_they_are() {
+    let folder = Folder::new("follow-times");
+    let Some(log) = finished("churn", &["200000"], &folder) else {
+        return;
+    };
+    let log = word(&log);
+    let timed = said(&memlog(&["follow", "--every", "10ms", log]));
+    let heads = timed.lines().filter(|line| line.starts_with("churn="));
+    let seconds: Vec<f64> = heads
+        .map(|head| {
+            let (churn, rest) = head.split_once(" at ").expect(head);
+            assert!(!churn.contains('/'), "{head}");
+            let seconds = rest.strip_suffix(" s").expect(head);
+            seconds.parse().expect(head)
+        })
+        .collect();
+    assert!(seconds.len() > 1, "{timed}");
+    assert!(seconds.is_sorted(), "{timed}");
+    let (last, others) = seconds.split_last().expect("some");
+    for (place, seconds) in others.iter().enumerate() {
+        assert!(
+            (seconds - (place + 1) as f64 / 100.0).abs() < 0.005,
+            "{timed}"
+        );
+    }
+    assert!(last >= others.last().expect("some"), "{timed}");
+    let both = ["follow", "--every", "10ms", "--every-churn", "4MiB", log];
+    let both = said(&memlog(&both));
+    assert!(both.contains("/4194304 at "), "{both}");
+}
+
 #[test]
 fn a_text_that_grew_with_its_program_is_the_same() {
     let folder = Folder::new("follow-live");

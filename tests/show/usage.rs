@@ -5,7 +5,7 @@ use crate::memlog;
 use crate::sites::said;
 
 /// Each command with a line that it does not understand, and parts of the answer.
-const WRONG_USAGE: [(&str, &[&str]); 42] = [
+const WRONG_USAGE: [(&str, &[&str]); 43] = [
     ("pack", &["<FILE> is missing", "see `memlog pack --help`"]),
     (
         "pack --anonymize some x",
@@ -79,6 +79,14 @@ const WRONG_USAGE: [(&str, &[&str]); 42] = [
     (
         "leak a.memlog",
         &["'leak' is no command of memlog", "memlog leaks a.memlog\n"],
+    ),
+    (
+        "who 0x5581",
+        &[
+            "'memlog who' is a command of gdb and lldb",
+            "memlog where PID 0x5581, or memlog where FILE 0x5581",
+            "memlog record -- who 0x5581",
+        ],
     ),
     ("leak", &["no program 'leak'", "memlog leaks FILE"]),
     ("help peak", &["'peak'", "memlog report FILE"]),
