@@ -1,18 +1,26 @@
 //! What is missing at the end of a stream, where no later chunk tells of it: a
 //! block of the file that became zeros looks like one that was never used.
 
-use memlog_format::counter::{ALL, Counter};
+use memlog_format::counter::ALL;
 
 use crate::error::{Finding, Findings};
 use crate::grid::Grid;
+use crate::marks::{Begun, Marks};
 use crate::metas::Metas;
 
 /// A damaged counter is not believed beyond this.
 const MOST_STREAMS: u64 = 1 << 16;
 
 /// Looks for chunks that were given out and are not there. The log is as long
-/// as it was written.
-pub(crate) fn look(bytes: &[u8], grid: &Grid, metas: &Metas, findings: &mut Findings) {
+/// as it was written. `marks`: one that grows was like this before, and has what
+/// it had then; what was begun since may lie behind these bytes.
+pub(crate) fn look(
+    bytes: &[u8],
+    grid: &Grid,
+    metas: &Metas,
+    marks: Option<&Marks>,
+    findings: &mut Findings,
+) {
     // A flight recorder gives chunks out again: any may be gone.
     if grid.flight.is_some() {
         return;
@@ -31,6 +39,7 @@ pub(crate) fn look(bytes: &[u8], grid: &Grid, metas: &Metas, findings: &mut Find
     for (&stream, spans) in &grid.streams {
         if let Some(last) = spans.last()
             && last.header.is_sealed()
+            && marks.is_none_or(|marks| marks.was_sealed(stream, last.header.sequence))
         {
             let sequence = last.header.sequence.saturating_add(1);
             findings.push(Finding::NextMissing { stream, sequence });
@@ -38,7 +47,8 @@ pub(crate) fn look(bytes: &[u8], grid: &Grid, metas: &Metas, findings: &mut Find
     }
     // A forked child goes on with its parent's numbers, and counts its own.
     if !is_forked {
-        let streams = Counter::Streams.read(bytes).min(MOST_STREAMS) as u32;
+        let begun = marks.map_or_else(|| Begun::read(bytes), Marks::begun);
+        let streams = begun.streams.min(MOST_STREAMS) as u32;
         look_between(streams, grid, findings);
     }
 }

@@ -17,7 +17,7 @@ use crate::ends;
 use crate::error::{Finding, Findings, ReadError};
 use crate::flight::Flight;
 use crate::grid::{Grid, Span};
-use crate::marks::Marks;
+use crate::marks::{Begun, Marks};
 use crate::merge::EventStream;
 use crate::metas::{Kept, Metas, Resident};
 use crate::stream::Stream;
@@ -76,37 +76,48 @@ impl<'a> Log<'a> {
     /// Opens the log in `bytes`: a whole file, its beginning, or a file that
     /// is still being written; what is committed at this moment is read.
     pub fn open(bytes: &'a [u8]) -> Result<Self, ReadError> {
+        Self::open_since(bytes, None)
+    }
+
+    /// Opens a log that is still written, and does not lag. `marks` are of the same log as it was a moment
+    /// before these bytes were made: what came since is taken as far as all that belongs
+    /// before it is there, and what was begun since is not missing.
+    pub fn open_behind(bytes: &'a [u8], marks: &Marks) -> Result<Self, ReadError> {
+        Self::open_since(bytes, Some(marks))
+    }
+
+    fn open_since(bytes: &'a [u8], marks: Option<&Marks>) -> Result<Self, ReadError> {
         let mut findings = Findings::default();
         let grid = Grid::scan(bytes, &mut findings)?;
         let metas = Metas::read(bytes, &grid.metas, &mut findings);
-        let (length, chunks) = (bytes.len(), Counter::Chunks.read(bytes));
+        let is_over = metas.end.is_some() || metas.death.is_some() || grid.flight.is_some();
+        let marks = marks.filter(|_| !is_over);
+        let begun = marks.map_or_else(|| Begun::read(bytes), Marks::begun);
+        let (length, chunks) = (bytes.len(), begun.chunks);
         if chunks > length.div_ceil(CHUNK_SIZE) as u64 {
             findings.push(Finding::CutOff { length, chunks });
         } else if length.is_multiple_of(CHUNK_SIZE) {
-            ends::look(bytes, &grid, &metas, &mut findings);
+            ends::look(bytes, &grid, &metas, marks, &mut findings);
         }
+        let marks = marks.filter(|marks| marks.are_passed(&grid));
         Ok(Self {
             bytes,
             grid,
             metas,
             findings,
-            marks: None,
+            marks: marks.cloned(),
         })
     }
 
-    /// Opens a log that may still be written. `marks` are of the same log as it was a moment
-    /// before these bytes were made: what came since is taken as far as all that belongs
-    /// before it is there.
-    pub fn open_behind(bytes: &'a [u8], marks: &Marks) -> Result<Self, ReadError> {
-        let mut log = Self::open(bytes)?;
-        let is_over = log.end().is_some() || log.flight().is_some();
-        log.marks = (!is_over && marks.are_passed(&log.grid)).then(|| marks.clone());
-        Ok(log)
+    /// Whether it says that it has more chunks than its file has places, so many bytes: it comes
+    /// over a slow network, and what stands before something may come long after it.
+    pub fn lags(&self, file_bytes: u64) -> bool {
+        Counter::Chunks.read(self.bytes) > file_bytes.div_ceil(CHUNK_SIZE as u64)
     }
 
     /// How far each stream is.
     pub fn marks(&self) -> Marks {
-        Marks::of(&self.grid)
+        Marks::of(self.bytes, &self.grid)
     }
 
     /// What the log is of; nothing only in a log cut off in its first bytes.

@@ -1,13 +1,37 @@
 //! How far each stream of a log was at a moment, so that what is read of a log that grows is
 //! of one moment: see `follow`, which looks again and again.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
+
+use memlog_format::counter::Counter;
 
 use crate::grid::{Grid, Span};
 
 /// How far each stream was.
 #[derive(Clone, Debug, Default)]
-pub struct Marks(BTreeMap<u32, Mark>);
+pub struct Marks {
+    streams: BTreeMap<u32, Mark>,
+    /// How many chunks and streams had been begun.
+    begun: Begun,
+}
+
+/// What the recorder counted as begun.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Begun {
+    pub(crate) chunks: u64,
+    pub(crate) streams: u64,
+}
+
+impl Begun {
+    /// By the counters in a log's first chunk.
+    pub(crate) fn read(bytes: &[u8]) -> Self {
+        Self {
+            chunks: Counter::Chunks.read(bytes),
+            streams: Counter::Streams.read(bytes),
+        }
+    }
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Mark {
@@ -15,21 +39,53 @@ struct Mark {
     sequence: u32,
     /// Up to where it was committed, in the file.
     end: usize,
+    /// Whether another one follows it.
+    is_sealed: bool,
 }
 
 impl Marks {
-    /// Of streams with their last chunk, and up to where that counts in the file.
-    pub(crate) fn at(streams: impl Iterator<Item = (u32, u32, usize)>) -> Self {
-        let marks = streams.map(|(stream, sequence, end)| (stream, Mark { sequence, end }));
-        Self(marks.collect())
+    /// Of streams with their last chunk, and up to where that counts in the file: of a sealed
+    /// one all of it does.
+    pub(crate) fn at(
+        begun: Begun,
+        streams: impl Iterator<Item = (u32, u32, Option<usize>)>,
+    ) -> Self {
+        let mark = |(stream, sequence, end): (u32, u32, Option<usize>)| {
+            let mark = Mark {
+                sequence,
+                end: end.unwrap_or(usize::MAX),
+                is_sealed: end.is_none(),
+            };
+            (stream, mark)
+        };
+        let streams = streams.map(mark).collect();
+        Self { streams, begun }
     }
 
-    pub(crate) fn of(grid: &Grid) -> Self {
+    /// Of a log with this grid.
+    pub(crate) fn of(bytes: &[u8], grid: &Grid) -> Self {
         let streams = grid.streams.iter();
-        Self::at(streams.filter_map(|(&stream, spans)| {
+        let streams = streams.filter_map(|(&stream, spans)| {
             let last = spans.last()?;
-            Some((stream, last.header.sequence, last.end))
-        }))
+            let end = (!last.header.is_sealed()).then_some(last.end);
+            Some((stream, last.header.sequence, end))
+        });
+        Self::at(Begun::read(bytes), streams)
+    }
+
+    /// What had been begun.
+    pub(crate) fn begun(&self) -> Begun {
+        self.begun
+    }
+
+    /// Whether a stream's chunk of this sequence was sealed by then.
+    pub(crate) fn was_sealed(&self, stream: u32, sequence: u32) -> bool {
+        let mark = self.streams.get(&stream);
+        mark.is_some_and(|mark| match sequence.cmp(&mark.sequence) {
+            Ordering::Less => true,
+            Ordering::Equal => mark.is_sealed,
+            Ordering::Greater => false,
+        })
     }
 
     /// Whether a log has more than there was then.
@@ -40,7 +96,7 @@ impl Marks {
 
     /// The parts of a stream, with what came since apart.
     pub(crate) fn split(&self, stream: u32, spans: &[Span]) -> impl Iterator<Item = Span> {
-        let mark = self.0.get(&stream).copied();
+        let mark = self.streams.get(&stream).copied();
         spans
             .iter()
             .flat_map(move |span| {

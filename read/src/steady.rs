@@ -31,7 +31,7 @@ use std::time::Duration;
 use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, Kind};
 use memlog_format::counter::{AREA_AT, Counter};
 
-use crate::marks::Marks;
+use crate::marks::{Begun, Marks};
 
 /// A round takes microseconds for each thread, and a thread fills an eighth of a chunk before
 /// it writes one anew.
@@ -85,6 +85,7 @@ impl Steady {
     pub fn take(live: &[u8]) -> Option<Self> {
         let mut looking = Looking {
             live,
+            streams: 0,
             given: 0,
             places: 0,
             unsettled: Vec::new(),
@@ -151,6 +152,8 @@ impl Steady {
 
 struct Looking<'l> {
     live: &'l [u8],
+    /// How many streams had been begun before a look.
+    streams: u64,
     /// How many places were given out.
     given: u64,
     /// Those of them that there are.
@@ -165,6 +168,8 @@ struct Looking<'l> {
 impl Looking<'_> {
     /// What stands in each place that may change.
     fn look(&mut self) -> Vec<(usize, Seen)> {
+        self.streams = Counter::Streams.read(black_box(self.live));
+        fence(Ordering::Acquire);
         self.look_for_more();
         let looked = self.unsettled.iter();
         let looked: Vec<_> = looked.map(|&index| (index, self.at(index))).collect();
@@ -240,19 +245,23 @@ impl Looking<'_> {
     /// Of the newest chunks that count; a sealed one counts as a whole.
     fn marks(&self, open: &[(usize, Glance)]) -> Marks {
         let sealed = self.sealed.iter();
-        let sealed = sealed.map(|(&stream, &sequence)| (stream, sequence, usize::MAX));
+        let sealed = sealed.map(|(&stream, &sequence)| (stream, sequence, None));
         // Of two of one stream and sequence the newer counts, so it is last.
         let mut open: Vec<_> = open.iter().collect();
         open.sort_by_key(|(_, chunk)| (chunk.sequence, chunk.culled));
         let open = open.into_iter().map(|(index, chunk)| {
             let end = index * CHUNK_SIZE + chunk.committed;
-            (chunk.stream, chunk.sequence, end)
+            (chunk.stream, chunk.sequence, Some(end))
         });
-        let is_last = |&(stream, sequence, _): &(u32, u32, usize)| {
+        let is_last = |&(stream, sequence, _): &(u32, u32, Option<usize>)| {
             let sealed = self.sealed.get(&stream);
             sealed.is_none_or(|sealed| *sealed < sequence)
         };
-        Marks::at(sealed.chain(open.filter(is_last)))
+        let begun = Begun {
+            chunks: self.given,
+            streams: self.streams,
+        };
+        Marks::at(begun, sealed.chain(open.filter(is_last)))
     }
 
     fn copy(&self, (index, known): (usize, Glance)) -> Option<(usize, Vec<u8>)> {

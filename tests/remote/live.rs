@@ -23,7 +23,7 @@ fn read_at_each_moment(name: &str, options: &[&str]) {
     let program = grows(&folder);
     let log = folder.path("live.memlog");
     let gather = Gather::start(&folder, &[]);
-    let words = ["8", "200000", "2000"];
+    let words = ["8", "200000", "6000"];
     let mut recorded = record_with(&folder, options, &log, &program, &words);
     let mut stream = gather.stream(&folder, &[&log]);
     gather.process.says("live.memlog begins");

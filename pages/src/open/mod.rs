@@ -25,6 +25,7 @@ mod unnamed;
 mod watch;
 
 use std::ffi::OsStr;
+use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -128,7 +129,11 @@ impl Files {
             Some(file) => whole(file),
             None => {
                 let before = marks_of(path);
-                let bytes = read(path);
+                let mut bytes = read(path);
+                // Its program ended after its length was looked at.
+                if bytes.as_ref().is_ok_and(|bytes| steady::lacks_end(bytes)) {
+                    bytes = read(path);
+                }
                 marks = match &bytes {
                     Ok(FileBytes::Moment(_, marks)) => Some(marks.clone()),
                     // Places of before say nothing of chunks that move.
@@ -244,14 +249,16 @@ fn unreadable(path: &Path, error: &std::io::Error) -> anyhow::Error {
     Advice::error(format!("cannot read the log {shown}: {error}"), hint)
 }
 
-/// How far a log is that has not come to its end.
+/// How far a log is that has not come to its end, if it does not lag behind another one.
 fn marks_of(path: &Path) -> Option<Marks> {
     let bytes = log_outline(path).ok()?;
     if State::read(&bytes) == State::Stopped {
         return None;
     }
     let log = Log::open(&bytes).ok()?;
-    log.end().is_none().then(|| log.marks())
+    // The recorder makes its file longer before it counts a chunk: what is longer by now grows.
+    let file_bytes = fs::metadata(path).ok()?.len();
+    (log.end().is_none() && !log.lags(file_bytes)).then(|| log.marks())
 }
 
 fn open<'a>(path: &Path, bytes: &'a [u8]) -> anyhow::Result<Log<'a>> {

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek};
 
+use memlog_format::chunk::CHUNK_SIZE;
 use memlog_format::counter::{AREA_END, Counter};
 use memlog_read::{Log, Steady};
 
@@ -18,6 +19,12 @@ const TRIES: usize = 8;
 /// Whether chunks of the log were written anew.
 pub fn has_moved(bytes: &[u8]) -> bool {
     bytes.len() >= AREA_END && Counter::CulledChunks.read(bytes) > 0
+}
+
+/// Whether these bytes of a log say how its program ended, and lack chunks that it had by then.
+pub fn lacks_end(bytes: &[u8]) -> bool {
+    let begun = Counter::Chunks.read(bytes);
+    begun > bytes.len().div_ceil(CHUNK_SIZE) as u64 && is_over(bytes)
 }
 
 /// Whether chunks of a log were written anew, and may be again; these are its bytes of just

@@ -1,0 +1,130 @@
+//! Logs that were copied while they grow, here or on their way from another machine.
+
+mod support;
+
+use memlog_format::api::Api;
+use memlog_format::chunk::{CHUNK_SIZE, HEADER_SIZE, Header, SEALED};
+use memlog_format::counter::{AREA_AT, Counter};
+use memlog_read::{Finding, Log};
+use proptest::prelude::*;
+use support::Recorder;
+use support::history::{History, action};
+
+/// Two streams with several chunks each, which say how many there are.
+fn log_of_two() -> Vec<u8> {
+    let mut recorder = Recorder::new(2, 600);
+    for number in 0..900 {
+        let address = 0x1000 + number * 64;
+        recorder.alloc(0, Api::Malloc, address, 10 + number, 1);
+        recorder.release(1, address);
+    }
+    let mut log = recorder.finish(&[]);
+    count(&mut log, 2);
+    log
+}
+
+fn count(log: &mut [u8], streams: u64) {
+    let chunks = (log.len() / CHUNK_SIZE) as u64;
+    for (counter, value) in [(Counter::Chunks, chunks), (Counter::Streams, streams)] {
+        let at = AREA_AT + 8 * counter as usize;
+        log[at..at + 8].copy_from_slice(&value.to_le_bytes());
+    }
+}
+
+/// Takes from the last chunk of each stream in these bytes that it was sealed.
+fn open_last(bytes: &mut [u8]) {
+    let mut seen = Vec::new();
+    for place in bytes.chunks_mut(CHUNK_SIZE).skip(1).rev() {
+        let header = Header::decode(place).unwrap().unwrap();
+        if seen.contains(&header.stream) {
+            continue;
+        }
+        seen.push(header.stream);
+        let open = Header {
+            flags: header.flags & !SEALED,
+            checksum: 0,
+            ..header
+        };
+        place[..HEADER_SIZE].copy_from_slice(&open.encode());
+    }
+}
+
+fn findings(log: &Log) -> Vec<Finding> {
+    log.findings().list().to_vec()
+}
+
+#[test]
+fn what_is_begun_meanwhile_is_not_missing() {
+    let log = log_of_two();
+    let chunks = log.len() / CHUNK_SIZE;
+    assert!(chunks > 6);
+    for length in 3..chunks {
+        let mut before = log[..length * CHUNK_SIZE].to_vec();
+        open_last(&mut before);
+        count(&mut before, 2);
+        let marks = Log::open(&before).unwrap().marks();
+        // Its length was looked at, and then its chunks were filled and the next ones begun.
+        let copy = &log[..length * CHUNK_SIZE];
+        assert!(!findings(&Log::open(copy).unwrap()).is_empty());
+        assert_eq!(findings(&Log::open_behind(copy, &marks).unwrap()), []);
+    }
+}
+
+#[test]
+fn what_was_begun_before_is_missing() {
+    let log = log_of_two();
+    let chunks = log.len() / CHUNK_SIZE;
+    // All of it was there once.
+    let marks = Log::open(&log).unwrap().marks();
+    let copy = &log[..(chunks - 1) * CHUNK_SIZE];
+    let found = findings(&Log::open_behind(copy, &marks).unwrap());
+    assert!(matches!(found[..], [Finding::CutOff { .. }]), "{found:?}");
+    // The end became zeros.
+    let mut hollow = log.clone();
+    hollow[(chunks - 1) * CHUNK_SIZE..].fill(0);
+    let marks = Log::open(&hollow).unwrap().marks();
+    let found = findings(&Log::open_behind(&hollow, &marks).unwrap());
+    let is_told = matches!(found[..], [Finding::NextMissing { .. }]);
+    assert!(is_told, "{found:?}");
+}
+
+#[test]
+fn a_thread_that_begins_meanwhile_is_not_missing() {
+    let mut log = log_of_two();
+    let marks = Log::open(&log).unwrap().marks();
+    count(&mut log, 3);
+    let missing = findings(&Log::open(&log).unwrap());
+    assert!(matches!(missing[..], [Finding::StreamsMissing { .. }]));
+    assert_eq!(findings(&Log::open_behind(&log, &marks).unwrap()), []);
+    let marks = Log::open(&log).unwrap().marks();
+    assert_eq!(findings(&Log::open_behind(&log, &marks).unwrap()), missing);
+}
+
+proptest! {
+    /// Over a slow network what stands before something may come long after it.
+    #[test]
+    fn a_copy_that_lags_has_never_less(
+        threads in 2..6usize,
+        actions in prop::collection::vec(action(), 0..600),
+        steps in prop::collection::vec((0..4usize, 0..4usize), 1..20),
+    ) {
+        let (mut log, _) = History::run(threads, 600, &actions).finish_log(&[]);
+        count(&mut log, threads as u64);
+        let until = |chunks: usize| &log[..(chunks * CHUNK_SIZE).min(log.len())];
+        let (mut chunks, mut last) = (1, 0);
+        for (before, meanwhile) in steps {
+            chunks += before;
+            let bytes = until(chunks);
+            let log = Log::open(bytes).unwrap();
+            let marks = (!log.lags(bytes.len() as u64)).then(|| log.marks());
+            chunks += meanwhile;
+            let log = match &marks {
+                Some(marks) => Log::open_behind(until(chunks), marks).unwrap(),
+                None => Log::open(until(chunks)).unwrap(),
+            };
+            let events = log.events().count();
+            prop_assert!(events >= last, "{events} after {last}");
+            last = events;
+        }
+    }
+}
