@@ -3,10 +3,13 @@
 //! ```text
 //! a look: find new chunks, and note how far each is committed      the first mark
 //!         do so once more                                          the second mark
+//!         find new chunks of tables
 //!         read each stream from where the last look left it to the second mark,
 //!         in the order of `merge`
 //! ```
 //!
+//! * A stack is written before an event that has it. So it is there behind the second mark,
+//!   maybe in a chunk that was begun after that.
 //! * What lies before the first mark has all that belongs before it on its address in front
 //!   of the second: an allocation is written down before it returns, and a release before the
 //!   real call. So a number that is missing there is none of an event on the same address,
@@ -72,12 +75,21 @@ struct Trail {
     next: u32,
     /// Chunks that lie behind one that was not found yet.
     far: BTreeMap<u32, usize>,
-    /// The last of those that the first of two scans found.
-    far_since: Option<u32>,
-    /// How far the first mark was: a chunk, and bytes of it.
-    mark: (usize, usize),
+    /// The first mark and the second.
+    marks: [Mark; 2],
     /// Whether a sealed chunk was not as it was sealed, at the last look.
     is_doubted: bool,
+}
+
+/// How far a stream was.
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    /// Where its last chunk begins.
+    chunk: usize,
+    /// Up to where that was committed.
+    end: usize,
+    /// The last of the chunks that lie behind one that was not found.
+    far: Option<u32>,
 }
 
 impl Follower {
@@ -88,23 +100,27 @@ impl Follower {
             .is_some_and(|&version| version > FIRST_VERSION)
     }
 
-    /// The first mark of a look: the log is at least so long.
+    /// The first mark of a look, and then the second one: the log is at least so long.
     pub fn mark(&mut self, bytes: &[u8]) -> Result<(), ReadError> {
         check_first(bytes)?;
         self.find(bytes);
         for trail in self.streams.values_mut() {
             let last = trail.chunks.back().map_or(0, |&(_, offset)| offset);
             let end = header_at(bytes, last).map_or(0, |header| header.committed as usize);
-            trail.mark = (last, last + end);
-            trail.far_since = trail.far.keys().next_back().copied();
+            let mark = Mark {
+                chunk: last,
+                end: last + end,
+                far: trail.far.keys().next_back().copied(),
+            };
+            trail.marks = [trail.marks[1], mark];
         }
         Ok(())
     }
 
-    /// Looks at the same log behind [`Follower::mark`]. These bytes were made after that one
-    /// returned: the log may have more chunks by then, and those belong before what was
-    /// marked. `is_over` once nobody writes any more, and what is not there yet never comes.
-    /// Who has taken all events says so by [`Follower::keep`].
+    /// Looks at the same log behind two calls of [`Follower::mark`]. The bytes of each were
+    /// made after the one before returned: the log may have more chunks by then, and what is
+    /// marked needs them. `is_over` once nobody writes any more, and what is not there yet
+    /// never comes. Who has taken all events says so by [`Follower::keep`].
     pub fn look<'a>(&mut self, bytes: &'a [u8], is_over: bool) -> Result<Look<'a>, ReadError> {
         check_first(bytes)?;
         self.find(bytes);
@@ -207,7 +223,7 @@ impl Trail {
     /// What was begun before a chunk that the first of two scans found, and was not found
     /// by the second, is missing.
     fn close_gap(&mut self, is_over: bool) {
-        let until = self.far_since.take();
+        let until = self.marks[0].far;
         while let Some(first) = self.far.first_entry()
             && (is_over || until.is_some_and(|until| *first.key() <= until))
         {
@@ -225,12 +241,18 @@ impl Trail {
         }
     }
 
-    /// What is to be read: up to the first mark, and up to now.
+    /// What is to be read: up to the first mark, and up to the second.
     fn spans(&mut self, bytes: &[u8], is_over: bool) -> Vec<Span> {
         let mut spans = Vec::new();
-        let mut is_late = !self.chunks.iter().any(|chunk| chunk.1 == self.mark.0);
-        let was_doubted = std::mem::take(&mut self.is_doubted);
         self.drop_read(bytes);
+        let [first, second] = self.marks;
+        let has = |mark: Mark| self.chunks.iter().any(|chunk| chunk.1 == mark.chunk);
+        // A stream without the second mark was begun behind it.
+        if !is_over && !has(second) {
+            return spans;
+        }
+        let mut is_late = !has(first);
+        let was_doubted = std::mem::take(&mut self.is_doubted);
         for (index, &(_, offset)) in self.chunks.iter().enumerate() {
             let Some(header) = header_at(bytes, offset) else {
                 break;
@@ -251,12 +273,17 @@ impl Trail {
                 self.is_doubted = true;
                 break;
             }
-            let mark = match (is_over, self.mark.0 == offset) {
-                (true, _) => whole.end,
-                (false, true) => self.mark.1.clamp(from, whole.end),
+            let is_last = !is_over && second.chunk == offset;
+            let until = match is_last {
+                true => second.end.clamp(from, whole.end),
+                false => whole.end,
+            };
+            let mark = match (is_over, first.chunk == offset) {
+                (true, _) => until,
+                (false, true) => first.end.clamp(from, until),
                 // Before the chunk of the mark all is before it, and behind it nothing.
                 (false, false) if is_late => from,
-                (false, false) => whole.end,
+                (false, false) => until,
             };
             let part = |from: usize, end: usize, is_late| Span {
                 end,
@@ -268,10 +295,13 @@ impl Trail {
             if mark > from || from == begin {
                 spans.push(part(from, mark.max(from), is_late && mark == from));
             }
-            if whole.end > mark {
-                spans.push(part(mark.max(from), whole.end, true));
+            if until > mark {
+                spans.push(part(mark.max(from), until, true));
             }
-            is_late |= self.mark.0 == offset;
+            if is_last {
+                break;
+            }
+            is_late |= first.chunk == offset;
         }
         spans
     }

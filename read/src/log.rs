@@ -76,19 +76,28 @@ impl<'a> Log<'a> {
     /// Opens the log in `bytes`: a whole file, its beginning, or a file that
     /// is still being written; what is committed at this moment is read.
     pub fn open(bytes: &'a [u8]) -> Result<Self, ReadError> {
-        Self::open_since(bytes, None)
+        Self::open_since(bytes, None, None)
     }
 
-    /// Opens a log that is still written, and does not lag. `marks` are of the same log as it was a moment
+    /// Opens a log that is still written. `marks` are of the same log as it was a moment
     /// before these bytes were made: what came since is taken as far as all that belongs
-    /// before it is there, and what was begun since is not missing.
-    pub fn open_behind(bytes: &'a [u8], marks: &Marks) -> Result<Self, ReadError> {
-        Self::open_since(bytes, Some(marks))
+    /// before it is there, and what was begun since is not missing. `last` are of a moment
+    /// between both: these bytes have the stacks of all events up to there, and of no others.
+    pub fn open_behind(
+        bytes: &'a [u8],
+        marks: &Marks,
+        last: Option<&Marks>,
+    ) -> Result<Self, ReadError> {
+        Self::open_since(bytes, Some(marks), last)
     }
 
-    fn open_since(bytes: &'a [u8], marks: Option<&Marks>) -> Result<Self, ReadError> {
+    fn open_since(
+        bytes: &'a [u8],
+        marks: Option<&Marks>,
+        last: Option<&Marks>,
+    ) -> Result<Self, ReadError> {
         let mut findings = Findings::default();
-        let grid = Grid::scan(bytes, &mut findings)?;
+        let mut grid = Grid::scan(bytes, &mut findings)?;
         let metas = Metas::read(bytes, &grid.metas, &mut findings);
         let is_over = metas.end.is_some() || metas.death.is_some() || grid.flight.is_some();
         let marks = marks.filter(|_| !is_over);
@@ -98,6 +107,9 @@ impl<'a> Log<'a> {
             findings.push(Finding::CutOff { length, chunks });
         } else if length.is_multiple_of(CHUNK_SIZE) {
             ends::look(bytes, &grid, &metas, marks, &mut findings);
+        }
+        if let Some(last) = last.filter(|_| !is_over) {
+            last.cut(&mut grid);
         }
         let marks = marks.filter(|marks| marks.are_passed(&grid));
         Ok(Self {

@@ -94,42 +94,49 @@ impl Marks {
         streams.any(|(&stream, spans)| self.split(stream, spans).any(|span| span.is_late))
     }
 
+    /// Takes from a log what came since.
+    pub(crate) fn cut(&self, grid: &mut Grid) {
+        for (stream, spans) in &mut grid.streams {
+            let early = |span: Span| self.parts(*stream, &span)[0].filter(|part| !part.is_late);
+            *spans = spans.drain(..).filter_map(early).collect();
+        }
+        grid.streams.retain(|_, spans| !spans.is_empty());
+    }
+
     /// The parts of a stream, with what came since apart.
     pub(crate) fn split(&self, stream: u32, spans: &[Span]) -> impl Iterator<Item = Span> {
-        let mark = self.streams.get(&stream).copied();
-        spans
-            .iter()
-            .flat_map(move |span| {
-                let begin = span.offset + span.from;
-                let before = match mark {
-                    Some(mark) if span.header.sequence < mark.sequence => span.end,
-                    Some(mark) if span.header.sequence == mark.sequence => {
-                        mark.end.clamp(begin, span.end)
-                    }
-                    _ => begin,
-                };
-                if before == span.end {
-                    return [Some(*span), None];
-                }
-                let late = Span {
-                    is_late: true,
-                    ..*span
-                };
-                if before == begin {
-                    return [Some(late), None];
-                }
-                let early = Span {
-                    end: before,
-                    whole: false,
-                    ..*span
-                };
-                let late = Span {
-                    from: before - span.offset,
-                    whole: false,
-                    ..late
-                };
-                [Some(early), Some(late)]
-            })
-            .flatten()
+        let parts = spans.iter().flat_map(move |span| self.parts(stream, span));
+        parts.flatten()
+    }
+
+    /// What of a chunk was there by then, and what was not.
+    fn parts(&self, stream: u32, span: &Span) -> [Option<Span>; 2] {
+        let begin = span.offset + span.from;
+        let before = match self.streams.get(&stream) {
+            Some(mark) if span.header.sequence < mark.sequence => span.end,
+            Some(mark) if span.header.sequence == mark.sequence => mark.end.clamp(begin, span.end),
+            _ => begin,
+        };
+        if before == span.end {
+            return [Some(*span), None];
+        }
+        let late = Span {
+            is_late: true,
+            ..*span
+        };
+        if before == begin {
+            return [Some(late), None];
+        }
+        let early = Span {
+            end: before,
+            whole: false,
+            ..*span
+        };
+        let late = Span {
+            from: before - span.offset,
+            whole: false,
+            ..late
+        };
+        [Some(early), Some(late)]
     }
 }

@@ -155,7 +155,7 @@ proptest! {
         let keep: Vec<_> = later.iter().enumerate().map(keep).collect();
         let (log, truth) = until(usize::MAX).finish_log(&keep);
         let truth = by_address(&truth);
-        let log = Log::open_behind(&log, &marks).unwrap();
+        let log = Log::open_behind(&log, &marks, None).unwrap();
         let mut events = log.events();
         let items: Vec<_> = events.by_ref().collect();
         let found = by_address(&facts_of(&items));

@@ -4,9 +4,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output};
+use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
+use crate::Victim;
 use crate::common::tools::{Folder, skip, tools};
 
 pub fn memlog(words: &[&str]) -> Output {
@@ -25,7 +26,7 @@ pub fn said(output: &Output) -> String {
 }
 
 /// Begins a victim that is recorded; its log.
-pub fn begin(name: &str, args: &[&str], folder: &Folder) -> Option<(Child, PathBuf)> {
+pub fn begin(name: &str, args: &[&str], folder: &Folder) -> Option<(Victim, PathBuf)> {
     begin_with(name, args, folder, &[])
 }
 
@@ -35,7 +36,7 @@ fn begin_with(
     args: &[&str],
     folder: &Folder,
     settings: &[(&str, &str)],
-) -> Option<(Child, PathBuf)> {
+) -> Option<(Victim, PathBuf)> {
     let Some(program) = tools().victim(name) else {
         skip(&format!("no compiler for {name}"));
         return None;
@@ -45,12 +46,12 @@ fn begin_with(
     command
         .env("MEMLOG_OUTPUT", &log)
         .envs(settings.iter().copied());
-    Some((command.spawn().expect("it runs"), log))
+    Some((Victim::start(&mut command), log))
 }
 
 fn finished(name: &str, args: &[&str], folder: &Folder) -> Option<PathBuf> {
-    let (mut child, log) = begin(name, args, folder)?;
-    child.wait().expect("it ends");
+    let (mut victim, log) = begin(name, args, folder)?;
+    victim.0.wait().expect("it ends");
     Some(log)
 }
 
@@ -125,11 +126,11 @@ fn snapshots_by_time_say_when_they_are() {
 #[test]
 fn a_text_that_grew_with_its_program_is_the_same() {
     let folder = Folder::new("follow-live");
-    let Some((mut child, log)) = begin("churn", &["3000000"], &folder) else {
+    let Some((mut victim, log)) = begin("churn", &["3000000"], &folder) else {
         return;
     };
     let followed = memlog(&["follow", "--wait", "--every-churn", "16MiB", word(&log)]);
-    child.wait().expect("it ends");
+    victim.0.wait().expect("it ends");
     let followed = said(&followed);
     let expected = said(&memlog(&[
         "report",
@@ -209,16 +210,15 @@ fn the_top_ten_has_the_largest_last() {
 #[test]
 fn a_process_is_found_by_its_number() {
     let folder = Folder::new("follow-pid");
-    let Some((mut child, log)) = begin("churn", &["100000000"], &folder) else {
+    let Some((victim, log)) = begin("churn", &["100000000"], &folder) else {
         return;
     };
     wait_for(&log);
     std::thread::sleep(Duration::from_millis(300));
-    let pid = child.id().to_string();
+    let pid = victim.0.id().to_string();
     let text = said(&memlog(&["top", "--batch", "-n", "2", "-d", "0.2", &pid]));
     let folder_text = said(&memlog(&["top", "--batch", "-n", "1", word(folder.path())]));
-    child.kill().expect("it ends");
-    child.wait().expect("it ends");
+    victim.end();
     assert_eq!(text.matches(&format!("pid {pid} on ")).count(), 2, "{text}");
     assert!(text.contains("running") && text.contains("*live"), "{text}");
     assert!(folder_text.contains("1 log, 1 running"), "{folder_text}");
@@ -246,11 +246,11 @@ fn a_view_says_that_recording_is_off() {
     let folder = Folder::new("follow-off");
     let settings = [("MEMLOG_START_DISABLED", "1")];
     let serve = ["serve", "60000"];
-    let Some((mut child, log)) = begin_with("switches", &serve, &folder, &settings) else {
+    let Some((victim, log)) = begin_with("switches", &serve, &folder, &settings) else {
         return;
     };
     wait_for(&log);
-    let pid = child.id().to_string();
+    let pid = victim.0.id().to_string();
     let shown = || {
         let text = said(&memlog(&["top", "--batch", "-n", "1", &pid]));
         let prom = folder.path().join("it.prom");
@@ -280,8 +280,7 @@ fn a_view_says_that_recording_is_off() {
     assert_eq!(shown(), (false, true));
     said(&memlog(&["ctl", &pid, "stop"]));
     assert_eq!(shown(), (true, false));
-    child.kill().expect("it ends");
-    child.wait().expect("it ends");
+    victim.end();
 }
 
 /// What is live is that of a reader, however often the oldest events were overwritten.
@@ -290,17 +289,16 @@ fn a_flight_recorder_is_shown() {
     let folder = Folder::new("follow-flight");
     let settings = [("MEMLOG_FLIGHT_RECORDER", "2M")];
     let churn = ["100000000", "2"];
-    let Some((mut child, log)) = begin_with("churn", &churn, &folder, &settings) else {
+    let Some((victim, log)) = begin_with("churn", &churn, &folder, &settings) else {
         return;
     };
     wait_for(&log);
     std::thread::sleep(Duration::from_millis(500));
-    let pid = child.id().to_string();
+    let pid = victim.0.id().to_string();
     let text = said(&memlog(&["top", "--batch", "-n", "3", "-d", "0.2", &pid]));
     assert_eq!(text.matches("running").count(), 3, "{text}");
     assert!(text.contains("main") || text.contains("churn.c:"), "{text}");
-    child.kill().expect("it ends");
-    child.wait().expect("it ends");
+    victim.end();
     let prom = folder.path().join("it.prom");
     said(&memlog(&[
         "follow",

@@ -1,12 +1,14 @@
 //! Logs that are read while their programs write them: what a follower knows in the end is
 //! what a reading of the finished log finds, to the byte, whenever it looked.
 //!
-//! `MEMLOG_LONG=1` looks at more runs; `MEMLOG_SEED=N` begins with other moments.
+//! `MEMLOG_LONG=1` looks at more runs; `MEMLOG_SEED=N` begins with other moments;
+//! `MEMLOG_ONLY=VICTIM` looks at that one only.
 
 mod cli;
 #[path = "../common/mod.rs"]
 mod common;
 mod moment;
+mod tables;
 mod terminal;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +23,7 @@ use memlog_format::counter::AREA_END;
 use memlog_format::meta::Record;
 use memlog_format::varint::Reader;
 use memlog_pages::{Analysis, Files, Following, Watch};
+use moment::await_start;
 
 /// No victim has more at a time.
 const THREADS: i64 = 8;
@@ -28,7 +31,8 @@ const THREADS: i64 = 8;
 const MOST: Duration = Duration::from_secs(120);
 
 /// Of a stack by its addresses: live bytes and blocks, and all that it allocated.
-type ByStack = BTreeMap<Vec<u64>, [u64; 4]>;
+type ByStack = BTreeMap<Vec<u64>, Row>;
+type Row = [u64; 4];
 
 /// What is to be equal.
 #[derive(Debug, Default, PartialEq)]
@@ -78,7 +82,7 @@ fn known(tally: &memlog_analysis::Tally) -> Known {
 }
 
 /// The stacks with other figures, with both.
-fn other_stacks(found: &ByStack, expected: &ByStack) -> Vec<(Vec<u64>, [Option<[u64; 4]>; 2])> {
+fn other_stacks(found: &ByStack, expected: &ByStack) -> Vec<(Vec<u64>, [Option<Row>; 2])> {
     let stacks: BTreeSet<_> = found.keys().chain(expected.keys()).collect();
     let both = |stack| [found, expected].map(|all| all.get(stack).copied());
     let all = stacks.into_iter().map(|stack| (stack.clone(), both(stack)));
@@ -139,6 +143,29 @@ fn recorded(program: &Path, args: &[&str]) -> Command {
     command
 }
 
+/// A program that runs no longer than its test, whatever comes of that.
+struct Victim(Child);
+
+impl Victim {
+    #[track_caller]
+    fn start(command: &mut Command) -> Self {
+        Self(command.spawn().expect("it runs"))
+    }
+
+    #[track_caller]
+    fn end(mut self) {
+        let _ = self.0.kill();
+        self.0.wait().expect("it ended");
+    }
+}
+
+impl Drop for Victim {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Runs a program and looks at its logs at random moments; how often.
 fn follow(
     program: &Path,
@@ -151,7 +178,7 @@ fn follow(
     let mut command = recorded(program, args);
     command.env("MEMLOG_DIR", folder.path());
     command.envs(settings.iter().copied());
-    let mut child: Child = command.spawn().expect("it runs");
+    let mut victim = Victim::start(&mut command);
     let begun = Instant::now();
     let mut all = All::default();
     let most_us = [200, 3_000, 50_000][random.below(3) as usize];
@@ -159,17 +186,13 @@ fn follow(
     while !is_done || !all.are_over() {
         let is_stuck = begun.elapsed() >= MOST;
         if is_stuck || kill_after.is_some_and(|after| begun.elapsed() >= after) {
-            let _ = child.kill();
+            let _ = victim.0.kill();
         }
-        if is_stuck {
-            let _ = child.wait();
-            panic!("{} is not over", program.display());
-        }
-        is_done |= child.try_wait().expect("a child").is_some();
+        assert!(!is_stuck, "{} is not over", program.display());
+        is_done |= victim.0.try_wait().expect("a child").is_some();
         all.look(folder.path());
         std::thread::sleep(Duration::from_micros(random.below(most_us)));
     }
-    child.wait().expect("it ended");
     assert!(!all.logs.is_empty(), "{} has no log", program.display());
     for (path, following) in &all.logs {
         let expected = whole(path);
@@ -200,6 +223,10 @@ fn follow(
     all.looks
 }
 
+fn is_wanted(victim: &str) -> bool {
+    std::env::var("MEMLOG_ONLY").map_or(true, |only| only == victim)
+}
+
 /// A victim, its arguments, and after how many milliseconds at most it is killed.
 type Case = (&'static str, &'static [&'static str], Option<u64>);
 
@@ -225,11 +252,7 @@ const CASES: [Case; 15] = [
 fn a_follower_ends_where_a_reader_does() {
     let mut random = Random::new(seed());
     let rounds = if is_long() { 20 } else { 2 };
-    let only = std::env::var("MEMLOG_ONLY").ok();
-    for (name, args, most_ms) in CASES {
-        if only.as_ref().is_some_and(|only| only != name) {
-            continue;
-        }
+    for (name, args, most_ms) in CASES.into_iter().filter(|case| is_wanted(case.0)) {
         let Some(program) = tools().victim(name) else {
             skip(&format!("no compiler for {name}"));
             continue;
@@ -284,17 +307,10 @@ fn a_reader_of_a_log_that_is_culled_finds_no_hole() {
 fn reads_without_holes(program: &Path, threads: &str) {
     let folder = Folder::new("follow-culled");
     let log = folder.path().join("it.memlog");
-    let mut child = Command::new(program)
-        .args(["100000000", threads])
-        .stdout(Stdio::null())
-        .env("LD_PRELOAD", &tools().memlog)
-        .env("MEMLOG_OUTPUT", &log)
-        .env(CULL.0, CULL.1)
-        .spawn()
-        .expect("it runs");
-    while !log.metadata().is_ok_and(|file| file.len() > 0) {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let mut command = recorded(program, &["100000000", threads]);
+    command.env("MEMLOG_OUTPUT", &log).env(CULL.0, CULL.1);
+    let victim = Victim::start(&mut command);
+    await_start(&log);
     std::thread::sleep(Duration::from_millis(200));
     let rounds = if is_long() { 24 } else { 3 };
     let (mut before, mut culled) = (0, 0);
@@ -306,8 +322,7 @@ fn reads_without_holes(program: &Path, threads: &str) {
         before = totals.allocations;
         culled = totals.allocations.max(culled);
     }
-    child.kill().expect("it ends");
-    child.wait().expect("it ended");
+    victim.end();
     assert!(culled > 100_000);
 }
 
@@ -318,10 +333,7 @@ fn a_log_that_has_half_of_its_first_words_goes_on() {
     let folder = Folder::new("half");
     let [whole, half] = ["it.memlog", "half.memlog"].map(|name| folder.path().join(name));
     let mut command = recorded(Path::new("/bin/sleep"), &["60"]);
-    let mut child = command
-        .env("MEMLOG_OUTPUT", &whole)
-        .spawn()
-        .expect("it runs");
+    let victim = Victim::start(command.env("MEMLOG_OUTPUT", &whole));
     let look = |following: &mut Following| following.look(&mut None, &mut |_, _| {});
     while !whole.exists() {
         std::thread::sleep(Duration::from_millis(1));
@@ -364,7 +376,6 @@ fn a_log_that_has_half_of_its_first_words_goes_on() {
         assert!(allocations(&started) >= allocations(&following), "{what}");
         assert_eq!(started.seen().damages, 0, "{what}");
     }
-    let _ = child.kill();
-    child.wait().expect("it ended");
+    victim.end();
     assert!(look(&mut following).expect("a log"));
 }

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use memlog_format::counter::Counter;
-use memlog_pages::Files;
+use memlog_pages::{Files, Watch};
 
 use super::common::tools::{Folder, Random, is_long, seed, skip, tools};
-use super::{CULL, recorded, whole};
+use super::{CULL, THREADS, Victim, is_wanted, recorded, whole};
 
 const CASES: [(&str, &[&str]); 4] = [
     ("crossfree", &["100000000"]),
@@ -31,7 +31,7 @@ fn so_is_one_of_a_log_that_is_culled() {
 fn readings_are_of_one_moment(settings: &[(&str, &str)]) {
     let mut random = Random::new(seed());
     let (cases, logs) = if is_long() { (4, 20) } else { (2, 1) };
-    for (name, args) in &CASES[..cases] {
+    for (name, args) in CASES[..cases].iter().filter(|case| is_wanted(case.0)) {
         let Some(program) = tools().victim(name) else {
             skip(&format!("no compiler for {name}"));
             continue;
@@ -47,12 +47,8 @@ fn readings_are_of_one_moment(settings: &[(&str, &str)]) {
                 .envs(settings.iter().copied())
                 .env("MEMLOG_OUTPUT", &log)
                 .env("MEMLOG_MAX_LOG", "32M");
-            let mut child = command.spawn().expect("it runs");
-            let end = Instant::now() + Duration::from_secs(20);
-            while !log.exists() {
-                assert!(Instant::now() < end, "{name} has no log");
-                std::thread::sleep(Duration::from_millis(1));
-            }
+            let victim = Victim::start(&mut command);
+            await_start(&log);
             let mut before = 0;
             for reading in 0..3 {
                 std::thread::sleep(Duration::from_micros(random.below(50_000)));
@@ -65,7 +61,9 @@ fn readings_are_of_one_moment(settings: &[(&str, &str)]) {
                 let what = format!("{name}, reading {reading}");
                 let anomalies = analysis.tally.anomalies();
                 assert_eq!(anomalies.alive_twice, 0, "{what}");
-                assert_eq!(analysis.findings.order_gaps, 0, "{what}");
+                // Of a thread that was stopped between its number and its event.
+                let gaps = analysis.findings.order_gaps;
+                assert!(gaps <= THREADS as u64, "{what}: {gaps} gaps");
                 assert_eq!(analysis.findings.order_breaks, 0, "{what}");
                 let allocations = analysis.tally.totals().allocations;
                 assert!(
@@ -74,12 +72,21 @@ fn readings_are_of_one_moment(settings: &[(&str, &str)]) {
                 );
                 before = allocations;
             }
-            let _ = child.kill();
-            child.wait().expect("it ended");
+            victim.end();
             let allocations = whole(&log).tally.totals().allocations;
             assert!(allocations >= before, "{name}: {allocations}");
         }
         assert!(compared > 0, "{name} had written all before it was read");
+    }
+}
+
+/// Until a log says what it is of.
+#[track_caller]
+pub fn await_start(log: &Path) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while Files::load(log, &Watch::silent()).is_err() {
+        assert!(Instant::now() < end, "{} does not begin", log.display());
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

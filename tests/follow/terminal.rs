@@ -132,7 +132,7 @@ impl Screen {
 #[test]
 fn a_program_that_runs_is_shown_in_a_terminal() {
     let folder = Folder::new("follow-terminal");
-    let Some((mut child, log)) = begin("churn", &["100000000", "2"], &folder) else {
+    let Some((victim, log)) = begin("churn", &["100000000", "2"], &folder) else {
         return;
     };
     while !log.metadata().is_ok_and(|file| file.len() > 0) {
@@ -166,8 +166,7 @@ fn a_program_that_runs_is_shown_in_a_terminal() {
     // The next one is ended by a signal, and sees its program killed before.
     let screen = Screen::start(&words);
     screen.until("running");
-    child.kill().expect("it ends");
-    child.wait().expect("it ends");
+    victim.end();
     screen.until("gone, killed or lost");
     screen.signal(Signal::TERM);
     screen.ends();

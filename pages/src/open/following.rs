@@ -144,12 +144,14 @@ impl Following {
         snapshots: &mut Option<Snapshots>,
         between: &mut Between,
     ) -> anyhow::Result<bool> {
-        let Some(bytes) = self.bytes()? else {
-            return Ok(false);
-        };
-        let marked = self.follower.mark(&bytes);
-        // As long as it is behind the mark.
-        drop(bytes);
+        let mut marked = Ok(());
+        for _ in 0..2 {
+            let Some(bytes) = self.bytes()? else {
+                return Ok(false);
+            };
+            marked = marked.and_then(|()| self.follower.mark(&bytes));
+        }
+        // As long as it is behind the marks.
         let Some(bytes) = self.bytes()? else {
             return Ok(false);
         };

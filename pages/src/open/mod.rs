@@ -69,7 +69,13 @@ pub struct Files {
     /// Whether the log was made for this reading, of another tool's file.
     is_made: bool,
     /// How far the log was a moment before its file was read, if it may be written still.
-    marks: Option<Marks>,
+    marks: Option<Behind>,
+}
+
+/// How far a log was at two moments before its file was read.
+struct Behind {
+    first: Marks,
+    last: Option<Marks>,
 }
 
 /// A log with those of its parents.
@@ -96,7 +102,7 @@ impl Files {
                 marks: None,
             });
         }
-        Self::read(path, log_bytes, marks_of)
+        Self::read(path, log_bytes, behind)
     }
 
     /// The same, and nobody is told how far it is.
@@ -106,7 +112,7 @@ impl Files {
 
     /// The same of a log only, copied at once: it may be overwritten meanwhile.
     pub fn copy(path: &Path) -> anyhow::Result<Self> {
-        Self::read(path, log_copy, marks_of)
+        Self::read(path, log_copy, behind)
     }
 
     /// The same without their events, of a log only.
@@ -119,8 +125,8 @@ impl Files {
         Self::read(path, log_outline, |_| None)
     }
 
-    /// `marks_of`: how far the log is, before it is read.
-    fn read(path: &Path, read: Reader, marks_of: MarksOf) -> anyhow::Result<Self> {
+    /// `behind`: how far the log is, before it is read.
+    fn read(path: &Path, read: Reader, behind: BehindOf) -> anyhow::Result<Self> {
         let unread = |error| unreadable(path, &error);
         // A packed file has the logs of the parents too.
         let mut packed = log_files(path).map_err(unread)?.into_iter();
@@ -128,14 +134,17 @@ impl Files {
         let bytes = match packed.next() {
             Some(file) => whole(file),
             None => {
-                let before = marks_of(path);
+                let before = behind(path);
                 let mut bytes = read(path);
                 // Its program ended after its length was looked at.
                 if bytes.as_ref().is_ok_and(|bytes| steady::lacks_end(bytes)) {
                     bytes = read(path);
                 }
                 marks = match &bytes {
-                    Ok(FileBytes::Moment(_, marks)) => Some(marks.clone()),
+                    Ok(FileBytes::Moment(_, marks)) => Some(Behind {
+                        first: marks.clone(),
+                        last: None,
+                    }),
                     // Places of before say nothing of chunks that move.
                     Ok(bytes) if steady::has_moved(bytes) => None,
                     _ => before,
@@ -186,8 +195,8 @@ impl Files {
     pub fn family(&self) -> anyhow::Result<Family<'_>> {
         let mut marks = self.marks.iter();
         let logs = self.files.iter().map(|(path, bytes)| match marks.next() {
-            Some(marks) => {
-                let log = Log::open_behind(bytes, marks);
+            Some(Behind { first, last }) => {
+                let log = Log::open_behind(bytes, first, last.as_ref());
                 log.map_err(|error| no_log(path, &error))
             }
             None => open(path, bytes),
@@ -227,7 +236,7 @@ fn whole(file: std::fs::File) -> std::io::Result<FileBytes> {
 /// What reads a log's file.
 type Reader = fn(&Path) -> std::io::Result<FileBytes>;
 /// How far a log is that may be written still.
-type MarksOf = fn(&Path) -> Option<Marks>;
+type BehindOf = fn(&Path) -> Option<Behind>;
 
 /// What is asked for.
 const NAMED: &str = "give the .memlog file that `memlog record` named";
@@ -249,16 +258,26 @@ fn unreadable(path: &Path, error: &std::io::Error) -> anyhow::Error {
     Advice::error(format!("cannot read the log {shown}: {error}"), hint)
 }
 
-/// How far a log is that has not come to its end, if it does not lag behind another one.
-fn marks_of(path: &Path) -> Option<Marks> {
+/// How far a log is that has not come to its end, twice.
+fn behind(path: &Path) -> Option<Behind> {
+    let (first, lagged) = marks_of(path)?;
+    let (last, lags) = marks_of(path)?;
+    // What stands before something may come long after it: nothing waits for that.
+    let first = if lagged || lags { last.clone() } else { first };
+    let last = Some(last);
+    Some(Behind { first, last })
+}
+
+/// How far a log is that has not come to its end, and whether it lags behind another one.
+fn marks_of(path: &Path) -> Option<(Marks, bool)> {
     let bytes = log_outline(path).ok()?;
     if State::read(&bytes) == State::Stopped {
         return None;
     }
     let log = Log::open(&bytes).ok()?;
     // The recorder makes its file longer before it counts a chunk: what is longer by now grows.
-    let file_bytes = fs::metadata(path).ok()?.len();
-    (log.end().is_none() && !log.lags(file_bytes)).then(|| log.marks())
+    let lags = log.lags(fs::metadata(path).ok()?.len());
+    log.end().is_none().then(|| (log.marks(), lags))
 }
 
 fn open<'a>(path: &Path, bytes: &'a [u8]) -> anyhow::Result<Log<'a>> {
