@@ -378,3 +378,35 @@ fn places(folder: &Path, named: &Path, pid: u32) -> impl Iterator<Item = PathBuf
     let files = files.map(|entry| entry.path()).filter(has_number);
     named.into_iter().chain(beside).chain(files)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use memlog_format::chunk::CHUNK_SIZE;
+    use memlog_format::counter::Counter;
+
+    use super::*;
+
+    const TINY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../golden/v1/tiny.memlog");
+
+    /// The log of a program that ends as it is read, of which the end came in between.
+    #[test]
+    fn what_ends_meanwhile_is_read_once_more() {
+        static READS: AtomicU32 = AtomicU32::new(0);
+        let read: Reader = |path| {
+            let mut bytes = fs::read(path)?;
+            let places = bytes.len().div_ceil(CHUNK_SIZE);
+            Counter::Chunks.write(&mut bytes, places as u64);
+            if READS.fetch_add(1, Ordering::Relaxed) == 0 {
+                bytes.truncate((places - 1) * CHUNK_SIZE);
+            }
+            Ok(FileBytes::Read(bytes))
+        };
+        let files = Files::read(Path::new(TINY), read, |_| None).expect("a log");
+        assert_eq!(READS.load(Ordering::Relaxed), 2);
+        let whole = fs::metadata(TINY).expect("a log").len();
+        let family = files.family().expect("a log");
+        assert_eq!(family.own().size().file_bytes as u64, whole);
+    }
+}
