@@ -77,7 +77,7 @@ pub struct Args {
     /// Bound the events in a log: when they have taken this much (64M if no size is given) the oldest are folded into what is live and overwritten
     #[arg(long, value_name = "SIZE", value_parser = bytes_of, num_args = 0..=1, require_equals = true, default_missing_value = "64M")]
     flight_recorder: Option<u64>,
-    /// Leave blocks out that live less than this, such as 10ms: they are in the sums by size and stack, and their events are not. The log is several times smaller; `memlog strip` does it afterwards
+    /// Leave blocks out that live less than this, such as 10ms: they are in the sums by size and stack, and their events are not. A server's log gets several times smaller, one of blocks that stay hardly; `memlog strip` does it afterwards
     #[arg(long, value_name = "TIME", value_parser = culled_of, conflicts_with = "flight_recorder")]
     cull: Option<u64>,
     /// Keep the stack of each release too

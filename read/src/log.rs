@@ -345,7 +345,12 @@ impl<'a> Log<'a> {
 
     /// What the log has in its sums only, whoever left it out.
     pub fn left_out(&self) -> Option<LeftOut> {
-        let culled = self.text(Key::Culled).and_then(Culled::of);
+        // Until a chunk was written anew all is there.
+        let mut spans = self.grid.streams.values().flatten();
+        let is_any =
+            self.counter(Counter::CulledChunks) > 0 || spans.any(|span| span.header.culled > 0);
+        let culled = self.text(Key::Culled).filter(|_| is_any);
+        let culled = culled.and_then(Culled::of);
         match (self.stripped(), culled) {
             (Some(stripped), _) => Some(LeftOut {
                 below_ns: stripped.below_ns,

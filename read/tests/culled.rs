@@ -83,13 +83,17 @@ fn of_two_chunks_of_one_place_the_newer_counts() {
 /// In a log that has all, a number that is missing is a lost event.
 #[test]
 fn numbers_of_what_was_left_out_are_no_loss() {
-    let numbered = |stream, numbers: [u64; 2]| {
-        let header = Header::new(ChunkKind::Events, stream, 0);
+    let numbered = |stream, numbers: [u64; 2], culled| {
+        let header = Header {
+            culled,
+            ..Header::new(ChunkKind::Events, stream, 0)
+        };
         let allocs = numbers.map(|number| alloc(0x10_0000 + 64 * number, Some(number)));
         events(header, &allocs)
     };
-    let chunks = [numbered(0, [0, 7]), numbered(1, [3, 4])];
     for (is_culled, gaps) in [(true, 0), (false, 4)] {
+        let culled = is_culled.into();
+        let chunks = [numbered(0, [0, 7], culled), numbered(1, [3, 4], culled)];
         let bytes = log(&chunks, is_culled);
         let log = Log::open(&bytes).expect("a log");
         let mut events = log.events();
@@ -101,4 +105,7 @@ fn numbers_of_what_was_left_out_are_no_loss() {
         assert_eq!(events.findings().order_gaps, gaps);
         assert_eq!(log.left_out().is_some(), is_culled);
     }
+    // Of a log that may leave out, and did not so far.
+    let bytes = log(&[numbered(0, [0, 1], 0), numbered(1, [2, 3], 0)], true);
+    assert_eq!(Log::open(&bytes).expect("a log").left_out(), None);
 }

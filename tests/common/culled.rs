@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use memlog_format::meta::Key;
 use memlog_format::passed::Passed;
 use memlog_read::{Item, Kind};
 
@@ -206,11 +207,7 @@ impl Totals {
         if ours.findings.order_breaks > 0 || ours.findings.order_gaps > 0 && !killed {
             self.problems.push("contradictions in order".into());
         }
-        if ours
-            .log()
-            .left_out()
-            .is_none_or(|left_out| !left_out.by_recorder)
-        {
+        if ours.log().text(Key::Culled).is_none() {
             self.problems
                 .push("it does not say that it is culled".into());
         }
