@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use memlog_analysis::Held;
-use memlog_table::{Column, Columns, NEVER, Steps};
+use memlog_table::{Column, Columns, Flags, NEVER, Steps};
 
 use crate::choice::{Choice, Test};
 use crate::pass;
@@ -22,6 +22,8 @@ pub struct Point {
     pub came: Held,
     /// What went since then.
     pub went: Held,
+    /// Blocks of those that were released: others are not followed any further.
+    pub released: u64,
     /// What was resident when that was read last, in bytes; nothing before the first
     /// time.
     pub resident: Option<u64>,
@@ -32,6 +34,7 @@ pub struct Point {
 struct Change {
     came: Held,
     went: Held,
+    released: u64,
 }
 
 impl Change {
@@ -39,6 +42,7 @@ impl Change {
         Self {
             came: self.came.plus(other.came),
             went: self.went.plus(other.went),
+            released: self.released + other.released,
         }
     }
 }
@@ -72,7 +76,12 @@ pub fn timeline_with(
     let ends = ends.chain([world.end() + 1]);
     let mut live = changes.inherited;
     let points = steps.iter().zip(ends).zip(changes.steps);
-    let points = points.map(|((step, end), Change { came, went })| {
+    let points = points.map(|((step, end), change)| {
+        let Change {
+            came,
+            went,
+            released,
+        } = change;
         live = live.plus(came).minus(went);
         Point {
             event: end.saturating_sub(1),
@@ -81,6 +90,7 @@ pub fn timeline_with(
             live,
             came,
             went,
+            released,
             resident: None,
         }
     });
@@ -109,7 +119,7 @@ fn changes(world: &World, choice: &Choice, steps: &Steps) -> Result<Changes, Dam
     let mut changes = pass::over(
         world,
         choice,
-        Columns::of(&[Column::Born, Column::Died, Column::Size]),
+        Columns::of(&[Column::Born, Column::Died, Column::Size, Column::Flags]),
         |changes: &mut Changes, rows, chosen| {
             changes.steps.resize(count, Change::default());
             for &row in chosen {
@@ -128,6 +138,8 @@ fn changes(world: &World, choice: &Choice, steps: &Steps) -> Result<Changes, Dam
                 }
                 if let Some(change) = changes.steps.get_mut(steps.step_of(died)) {
                     change.went = change.went.plus(one);
+                    let flags = Flags(rows.get(Column::Flags, row));
+                    change.released += u64::from(!flags.is_lost_sight_of());
                 }
             }
         },
@@ -159,6 +171,7 @@ fn fewer(points: Vec<Point>, most: usize) -> Vec<Point> {
         Some(Point {
             came: sum(part, |point| point.came),
             went: sum(part, |point| point.went),
+            released: part.iter().map(|point| point.released).sum(),
             ..*point
         })
     };
@@ -169,6 +182,7 @@ fn fewer(points: Vec<Point>, most: usize) -> Vec<Point> {
         fewer.push(Point {
             came: Held::default(),
             went: Held::default(),
+            released: 0,
             ..last
         });
     }

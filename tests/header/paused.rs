@@ -59,6 +59,11 @@ fn blocks_of_before_a_pause_are_not_freed_and_the_end_is_not_a_death() {
     let sentence = "2 blocks (2.0 KiB) left the heap and were not freed";
     assert!(page.contains(sentence), "{page}");
 
+    let page = told(&folder, &["timeline"], &log);
+    let points = page["points"].as_array().expect("points");
+    let releases = points.iter().filter_map(|point| point["releases"].as_u64());
+    assert_eq!(releases.sum::<u64>(), 2, "{page:#}");
+
     let figures = folder.path("it.prom");
     let file = figures.to_str().expect("a name");
     says(&["follow", "--prometheus", file]);

@@ -202,7 +202,7 @@ fn json_of(told: &Told, point: &Point, mapped_bytes: u64) -> Value {
         "mapped_bytes": mapped_bytes,
         "allocations": point.came.blocks,
         "allocated_bytes": point.came.bytes,
-        "releases": point.went.blocks,
+        "releases": point.released,
         "moments": peaks,
     })
 }
