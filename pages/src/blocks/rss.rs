@@ -165,7 +165,7 @@ fn words(purpose: Purpose) -> (&'static str, &'static str) {
         Purpose::Live => ("live blocks", "live"),
         Purpose::Rounding => ("malloc's rounding and headers", "rounding"),
         Purpose::Freed => ("freed, kept by malloc", "freed"),
-        Purpose::Never => ("malloc's own, never given out", "allocator"),
+        Purpose::Never => ("malloc's own, not given out while recorded", "allocator"),
         Purpose::Huge => ("huge pages beyond what was given out", "huge_pages"),
         Purpose::Mapped => ("mapped by the program itself", "mapped"),
         Purpose::Stacks => ("stacks of threads", "stacks"),
