@@ -30,13 +30,13 @@ pub struct Args {
     #[arg(value_name = "PID|LOG")]
     target: OsString,
     /// Ask the programs that it has started too
-    #[arg(short = 'r', long)]
+    #[arg(short = 'r', long, global = true)]
     children: bool,
     /// How long to wait for an answer: it comes when the program allocates next [default: 5s]
-    #[arg(long, value_name = "TIME", value_parser = nanoseconds)]
+    #[arg(long, value_name = "TIME", value_parser = nanoseconds, global = true)]
     wait: Option<u64>,
     /// Print the answers as JSON
-    #[arg(long)]
+    #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
     action: Action,

@@ -34,11 +34,11 @@ fn only_who_has_the_secret_is_let_in() {
         words.extend(["--give-up-after", "0", "a.memlog"]);
         let mut stream = gather.stream(&folder, &words);
         assert_eq!(stream.ends(), Some(2), "{}", stream.said());
-        assert!(
-            stream.said().contains("no receiver: 127.0.0.1:"),
-            "{}",
-            stream.said()
-        );
+        let told = stream.said();
+        assert!(told.contains("no receiver: 127.0.0.1:"), "{told}");
+        let has_none = words.len() == 3;
+        let is_asked = told.contains("was it started with --secret?");
+        assert_eq!(is_asked, has_none, "{told}");
     }
     assert!(folder.logs("gathered").is_empty());
     gather.process.says("is not let in");

@@ -117,6 +117,10 @@ impl Connect {
             Self::Address { .. } | Self::Announced { .. } => None,
         };
         let may_be_a_shell = is_first && matches!(self, Self::Program(_));
+        let has_no_secret = match self {
+            Self::Address { keys, .. } | Self::Announced { keys, .. } => keys.is_none(),
+            Self::Program(_) => false,
+        };
         let why = match error.kind() {
             UnexpectedEof => "the connection was closed".to_owned(),
             _ => error.to_string(),
@@ -126,6 +130,10 @@ impl Connect {
             (UnexpectedEof | BrokenPipe | ConnectionReset, Some(ended)) => ended,
             (InvalidData, _) if may_be_a_shell => Ended {
                 why: format!("{why}; does a start-up file of the shell there print something?"),
+                is_final,
+            },
+            (InvalidData, _) if is_first && has_no_secret => Ended {
+                why: format!("{why}; was it started with --secret?"),
                 is_final,
             },
             _ => Ended { why, is_final },
