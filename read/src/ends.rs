@@ -12,13 +12,13 @@ use crate::metas::Metas;
 const MOST_STREAMS: u64 = 1 << 16;
 
 /// Looks for chunks that were given out and are not there. The log is as long
-/// as it was written. `marks`: one that grows was like this before, and has what
-/// it had then; what was begun since may lie behind these bytes.
+/// as it was written. Of one that grows only what was sealed and begun by its marks
+/// is looked for: what came since may lie behind these bytes.
 pub(crate) fn look(
     bytes: &[u8],
     grid: &Grid,
     metas: &Metas,
-    marks: Option<&Marks>,
+    (marks, begun): (Option<&Marks>, Begun),
     findings: &mut Findings,
 ) {
     // A flight recorder gives chunks out again: any may be gone.
@@ -47,7 +47,6 @@ pub(crate) fn look(
     }
     // A forked child goes on with its parent's numbers, and counts its own.
     if !is_forked {
-        let begun = marks.map_or_else(|| Begun::read(bytes), Marks::begun);
         let streams = begun.streams.min(MOST_STREAMS) as u32;
         look_between(streams, grid, findings);
     }

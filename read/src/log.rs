@@ -101,12 +101,14 @@ impl<'a> Log<'a> {
         let metas = Metas::read(bytes, &grid.metas, &mut findings);
         let is_over = metas.end.is_some() || metas.death.is_some() || grid.flight.is_some();
         let marks = marks.filter(|_| !is_over);
+        let marks = marks.map(|marks| marks.held_to(last));
         let begun = marks.map_or_else(|| Begun::read(bytes), Marks::begun);
-        let (length, chunks) = (bytes.len(), begun.chunks);
-        if chunks > length.div_ceil(CHUNK_SIZE) as u64 {
+        let length = bytes.len();
+        if !begun.fits(length as u64) {
+            let chunks = begun.chunks;
             findings.push(Finding::CutOff { length, chunks });
         } else if length.is_multiple_of(CHUNK_SIZE) {
-            ends::look(bytes, &grid, &metas, marks, &mut findings);
+            ends::look(bytes, &grid, &metas, (marks, begun), &mut findings);
         }
         if let Some(last) = last.filter(|_| !is_over) {
             last.cut(&mut grid);
@@ -121,15 +123,10 @@ impl<'a> Log<'a> {
         })
     }
 
-    /// Whether it says that it has more chunks than its file has places, so many bytes: it comes
-    /// over a slow network, and what stands before something may come long after it.
-    pub fn lags(&self, file_bytes: u64) -> bool {
-        Counter::Chunks.read(self.bytes) > file_bytes.div_ceil(CHUNK_SIZE as u64)
-    }
-
-    /// How far each stream is.
-    pub fn marks(&self) -> Marks {
-        Marks::of(self.bytes, &self.grid)
+    /// How far each stream is. The log's file had so many bytes behind the reading of these: the
+    /// recorder makes it longer before it counts a chunk.
+    pub fn marks(&self, file_bytes: u64) -> Marks {
+        Marks::of(self.bytes, &self.grid, file_bytes)
     }
 
     /// What the log is of; nothing only in a log cut off in its first bytes.
@@ -345,11 +342,13 @@ impl<'a> Log<'a> {
 
     /// What the log has in its sums only, whoever left it out.
     pub fn left_out(&self) -> Option<LeftOut> {
-        // Until a chunk was written anew all is there.
-        let mut spans = self.grid.streams.values().flatten();
-        let is_any =
-            self.counter(Counter::CulledChunks) > 0 || spans.any(|span| span.header.culled > 0);
-        let culled = self.text(Key::Culled).filter(|_| is_any);
+        // Until a chunk was written anew all is there. The counter may come behind it.
+        let is_anew = |span: &Span| span.header.culled > 0;
+        let is_any = |_: &&[u8]| {
+            let mut spans = self.grid.streams.values().flatten();
+            self.counter(Counter::CulledChunks) > 0 || spans.any(is_anew)
+        };
+        let culled = self.text(Key::Culled).filter(is_any);
         let culled = culled.and_then(Culled::of);
         match (self.stripped(), culled) {
             (Some(stripped), _) => Some(LeftOut {

@@ -1,9 +1,9 @@
 //! How far each stream of a log was at a moment, so that what is read of a log that grows is
 //! of one moment: see `follow`, which looks again and again.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use memlog_format::chunk::CHUNK_SIZE;
 use memlog_format::counter::Counter;
 
 use crate::grid::{Grid, Span};
@@ -14,6 +14,9 @@ pub struct Marks {
     streams: BTreeMap<u32, Mark>,
     /// How many chunks and streams had been begun.
     begun: Begun,
+    /// Whether its file had no room for so many chunks: it comes over a slow network, and what
+    /// stands before something may come long after it.
+    lags: bool,
 }
 
 /// What the recorder counted as begun.
@@ -31,16 +34,20 @@ impl Begun {
             streams: Counter::Streams.read(bytes),
         }
     }
+
+    /// Whether a file of so many bytes may have all chunks.
+    pub(crate) fn fits(self, bytes: u64) -> bool {
+        self.chunks <= bytes.div_ceil(CHUNK_SIZE as u64)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     /// The last chunk that there was.
     sequence: u32,
-    /// Up to where it was committed, in the file.
-    end: usize,
-    /// Whether another one follows it.
-    is_sealed: bool,
+    /// Up to where it was committed, in the file; nothing once it was sealed: all of it counts,
+    /// and another one follows.
+    end: Option<usize>,
 }
 
 impl Marks {
@@ -50,27 +57,33 @@ impl Marks {
         begun: Begun,
         streams: impl Iterator<Item = (u32, u32, Option<usize>)>,
     ) -> Self {
-        let mark = |(stream, sequence, end): (u32, u32, Option<usize>)| {
-            let mark = Mark {
-                sequence,
-                end: end.unwrap_or(usize::MAX),
-                is_sealed: end.is_none(),
-            };
-            (stream, mark)
-        };
-        let streams = streams.map(mark).collect();
-        Self { streams, begun }
+        let mark = |(stream, sequence, end)| (stream, Mark { sequence, end });
+        Self {
+            streams: streams.map(mark).collect(),
+            begun,
+            lags: false,
+        }
     }
 
-    /// Of a log with this grid.
-    pub(crate) fn of(bytes: &[u8], grid: &Grid) -> Self {
+    /// Of a log with this grid, in a file of so many bytes by now.
+    pub(crate) fn of(bytes: &[u8], grid: &Grid, file_bytes: u64) -> Self {
+        let begun = Begun::read(bytes);
         let streams = grid.streams.iter();
         let streams = streams.filter_map(|(&stream, spans)| {
             let last = spans.last()?;
             let end = (!last.header.is_sealed()).then_some(last.end);
             Some((stream, last.header.sequence, end))
         });
-        Self::at(Begun::read(bytes), streams)
+        Self {
+            lags: !begun.fits(file_bytes),
+            ..Self::at(begun, streams)
+        }
+    }
+
+    /// Those that events are held to which came behind these: where the log lagged, nothing
+    /// waits for what comes late.
+    pub(crate) fn held_to<'m>(&'m self, last: Option<&'m Self>) -> &'m Self {
+        last.filter(|last| self.lags || last.lags).unwrap_or(self)
     }
 
     /// What had been begun.
@@ -81,10 +94,8 @@ impl Marks {
     /// Whether a stream's chunk of this sequence was sealed by then.
     pub(crate) fn was_sealed(&self, stream: u32, sequence: u32) -> bool {
         let mark = self.streams.get(&stream);
-        mark.is_some_and(|mark| match sequence.cmp(&mark.sequence) {
-            Ordering::Less => true,
-            Ordering::Equal => mark.is_sealed,
-            Ordering::Greater => false,
+        mark.is_some_and(|mark| {
+            sequence < mark.sequence || sequence == mark.sequence && mark.end.is_none()
         })
     }
 
@@ -114,7 +125,9 @@ impl Marks {
         let begin = span.offset + span.from;
         let before = match self.streams.get(&stream) {
             Some(mark) if span.header.sequence < mark.sequence => span.end,
-            Some(mark) if span.header.sequence == mark.sequence => mark.end.clamp(begin, span.end),
+            Some(mark) if span.header.sequence == mark.sequence => {
+                mark.end.map_or(span.end, |end| end.clamp(begin, span.end))
+            }
             _ => begin,
         };
         if before == span.end {

@@ -49,6 +49,10 @@ fn open_last(bytes: &mut [u8]) {
     }
 }
 
+fn marks_of(bytes: &[u8]) -> Marks {
+    Log::open(bytes).unwrap().marks(bytes.len() as u64)
+}
+
 fn findings(bytes: &[u8]) -> Vec<Finding> {
     Log::open(bytes).unwrap().findings().list().to_vec()
 }
@@ -68,7 +72,7 @@ fn what_is_begun_meanwhile_is_not_missing() {
         let mut before = log[..length * CHUNK_SIZE].to_vec();
         open_last(&mut before);
         count(&mut before, 2);
-        let marks = Log::open(&before).unwrap().marks();
+        let marks = marks_of(&before);
         // Its length was looked at, and then its chunks were filled and the next ones begun.
         let copy = &log[..length * CHUNK_SIZE];
         assert!(!findings(copy).is_empty());
@@ -81,14 +85,14 @@ fn what_was_begun_before_is_missing() {
     let log = log_of_two();
     let chunks = log.len() / CHUNK_SIZE;
     // All of it was there once.
-    let marks = Log::open(&log).unwrap().marks();
+    let marks = marks_of(&log);
     let copy = &log[..(chunks - 1) * CHUNK_SIZE];
     let found = findings_behind(copy, &marks);
     assert!(matches!(found[..], [Finding::CutOff { .. }]), "{found:?}");
     // The end became zeros.
     let mut hollow = log.clone();
     hollow[(chunks - 1) * CHUNK_SIZE..].fill(0);
-    let marks = Log::open(&hollow).unwrap().marks();
+    let marks = marks_of(&hollow);
     let found = findings_behind(&hollow, &marks);
     let is_told = matches!(found[..], [Finding::NextMissing { .. }]);
     assert!(is_told, "{found:?}");
@@ -97,12 +101,12 @@ fn what_was_begun_before_is_missing() {
 #[test]
 fn a_thread_that_begins_meanwhile_is_not_missing() {
     let mut log = log_of_two();
-    let marks = Log::open(&log).unwrap().marks();
+    let marks = marks_of(&log);
     count(&mut log, 3);
     let missing = findings(&log);
     assert!(matches!(missing[..], [Finding::StreamsMissing { .. }]));
     assert_eq!(findings_behind(&log, &marks), []);
-    let marks = Log::open(&log).unwrap().marks();
+    let marks = marks_of(&log);
     assert_eq!(findings_behind(&log, &marks), missing);
 }
 
@@ -120,18 +124,14 @@ proptest! {
         let (mut chunks, mut most) = (1, 0);
         for (before, then, meanwhile) in steps {
             chunks += before;
-            let seen = Log::open(until(chunks)).unwrap();
-            let (first, lagged) = (seen.marks(), seen.lags(until(chunks).len() as u64));
+            let first = marks_of(until(chunks));
             chunks += then;
-            let seen = Log::open(until(chunks)).unwrap();
-            let last = seen.marks();
-            let lags = seen.lags(until(chunks).len() as u64);
-            let first = if lagged || lags { &last } else { &first };
+            let (last, there) = (marks_of(until(chunks)), Log::open(until(chunks)).unwrap());
             chunks += meanwhile;
-            let log = Log::open_behind(until(chunks), first, Some(&last)).unwrap();
+            let log = Log::open_behind(until(chunks), &first, Some(&last)).unwrap();
             let events = log.events().count();
             prop_assert!(events >= most, "{events} after {most}");
-            prop_assert!(events <= seen.events().count(), "more than there was");
+            prop_assert!(events <= there.events().count(), "more than there was");
             most = events;
         }
     }

@@ -149,7 +149,7 @@ proptest! {
         let marks = {
             let keep: Vec<_> = records(marked).into_iter().map(Some).collect();
             let (log, _) = until(usize::MAX).finish_log(&keep);
-            Log::open(&log).unwrap().marks()
+            Log::open(&log).unwrap().marks(log.len() as u64)
         };
         let keep = |(thread, more): (usize, &usize)| records(marked + more).get(thread).copied();
         let keep: Vec<_> = later.iter().enumerate().map(keep).collect();

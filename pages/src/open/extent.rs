@@ -7,6 +7,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 
 use memlog_format::chunk::{CHUNK_SIZE, MAGIC};
 use memlog_format::counter::{AREA_END, Counter};
+use memlog_read::Log;
 
 use crate::system;
 
@@ -38,6 +39,17 @@ pub fn of(file: &File) -> io::Result<Extent> {
             result => return result,
         }
     }
+}
+
+/// Whether these bytes of a log say how its program ended.
+pub fn is_over(bytes: &[u8]) -> bool {
+    Log::open(bytes).is_ok_and(|log| log.end().is_some() || log.death().is_some())
+}
+
+/// The same, and they lack chunks that it had by then: its length was looked at before.
+pub fn lacks_end(bytes: &[u8]) -> bool {
+    let given = Counter::Chunks.read(bytes);
+    given > bytes.len().div_ceil(CHUNK_SIZE) as u64 && is_over(bytes)
 }
 
 fn looked_at(file: &File) -> io::Result<Extent> {

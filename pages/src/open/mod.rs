@@ -137,7 +137,7 @@ impl Files {
                 let before = behind(path);
                 let mut bytes = read(path);
                 // Its program ended after its length was looked at.
-                if bytes.as_ref().is_ok_and(|bytes| steady::lacks_end(bytes)) {
+                if bytes.as_ref().is_ok_and(|bytes| extent::lacks_end(bytes)) {
                     bytes = read(path);
                 }
                 marks = match &bytes {
@@ -260,24 +260,20 @@ fn unreadable(path: &Path, error: &std::io::Error) -> anyhow::Error {
 
 /// How far a log is that has not come to its end, twice.
 fn behind(path: &Path) -> Option<Behind> {
-    let (first, lagged) = marks_of(path)?;
-    let (last, lags) = marks_of(path)?;
-    // What stands before something may come long after it: nothing waits for that.
-    let first = if lagged || lags { last.clone() } else { first };
-    let last = Some(last);
+    let first = marks_of(path)?;
+    let last = Some(marks_of(path)?);
     Some(Behind { first, last })
 }
 
-/// How far a log is that has not come to its end, and whether it lags behind another one.
-fn marks_of(path: &Path) -> Option<(Marks, bool)> {
+/// How far a log is that has not come to its end.
+fn marks_of(path: &Path) -> Option<Marks> {
     let bytes = log_outline(path).ok()?;
     if State::read(&bytes) == State::Stopped {
         return None;
     }
     let log = Log::open(&bytes).ok()?;
-    // The recorder makes its file longer before it counts a chunk: what is longer by now grows.
-    let lags = log.lags(fs::metadata(path).ok()?.len());
-    log.end().is_none().then(|| (log.marks(), lags))
+    let file_bytes = fs::metadata(path).ok()?.len();
+    log.end().is_none().then(|| log.marks(file_bytes))
 }
 
 fn open<'a>(path: &Path, bytes: &'a [u8]) -> anyhow::Result<Log<'a>> {

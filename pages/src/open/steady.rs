@@ -3,12 +3,11 @@
 use std::fs::File;
 use std::io::{self, Read, Seek};
 
-use memlog_format::chunk::CHUNK_SIZE;
 use memlog_format::counter::{AREA_END, Counter};
 use memlog_read::{Log, Steady};
 
 use super::cut::outlive_cut_files;
-use super::extent;
+use super::extent::{self, is_over};
 use super::map::{FileBytes, watch_file};
 
 /// A log may grow so much while it is looked at; where it grows more, it is looked at again.
@@ -19,12 +18,6 @@ const TRIES: usize = 8;
 /// Whether chunks of the log were written anew.
 pub fn has_moved(bytes: &[u8]) -> bool {
     bytes.len() >= AREA_END && Counter::CulledChunks.read(bytes) > 0
-}
-
-/// Whether these bytes of a log say how its program ended, and lack chunks that it had by then.
-pub fn lacks_end(bytes: &[u8]) -> bool {
-    let begun = Counter::Chunks.read(bytes);
-    begun > bytes.len().div_ceil(CHUNK_SIZE) as u64 && is_over(bytes)
 }
 
 /// Whether chunks of a log were written anew, and may be again; these are its bytes of just
@@ -75,10 +68,6 @@ pub fn room_for(length: u64) -> io::Result<Vec<u8>> {
     let bytes = usize::try_from(length).unwrap_or(usize::MAX);
     room.try_reserve_exact(bytes)?;
     Ok(room)
-}
-
-fn is_over(bytes: &[u8]) -> bool {
-    Log::open(bytes).is_ok_and(|log| log.end().is_some() || log.death().is_some())
 }
 
 fn read_start(mut file: &File, length: u64, into: &mut Vec<u8>) -> io::Result<()> {
