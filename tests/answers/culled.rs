@@ -125,6 +125,25 @@ fn the_error_of_a_peak_of_threads_is_told() {
     assert!(first.is_null(), "{first}");
 }
 
+/// No thread filled a chunk, so none was written anew.
+#[test]
+fn a_log_that_nothing_was_left_out_of_knows_all() {
+    let folder = Folder::new("answers-culled-short");
+    let (culled, _) = recorded(&folder, &["--cull", "10ms"], "many 10");
+    for question in [
+        "histogram lifetime",
+        "chains",
+        "timeline",
+        "dump",
+        "report --at 50%",
+    ] {
+        let words: Vec<_> = question.split(' ').chain([text(&culled)]).collect();
+        let told = folder.says(&words);
+        assert!(!told.contains("less than 10 ms"), "{question}: {told}");
+    }
+    assert!(ask(&folder, &culled, "stats")["stripped"].is_null());
+}
+
 #[test]
 fn what_it_does_not_know_is_told() {
     let folder = Folder::new("answers-culled-not");

@@ -138,7 +138,7 @@ fn a_program_that_stands_still_answers_later() {
         refuses(
             &folder,
             &pid,
-            &[&wait[..], &["mark", text]].concat(),
+            &[&["mark", text], &wait[..]].concat(),
             "no answer within 0.1 s: it will when it allocates or frees next; the request \
              before had no answer, and is dropped",
         );

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
+use memlog_pages::{Files, Watch};
+
 use crate::Victim;
 use crate::common::tools::{Folder, skip, tools};
 
@@ -31,7 +33,7 @@ pub fn begin(name: &str, args: &[&str], folder: &Folder) -> Option<(Victim, Path
 }
 
 /// The same with settings of its recorder.
-fn begin_with(
+pub fn begin_with(
     name: &str,
     args: &[&str],
     folder: &Folder,
@@ -232,12 +234,14 @@ fn a_process_is_found_by_its_number() {
     assert!(ended.contains("gone, killed or lost"), "{ended}");
 }
 
-/// Until a log is there.
-fn wait_for(log: &Path) {
+/// Until a log says what it is of.
+#[track_caller]
+pub fn wait_for(log: &Path) {
     let begun = Instant::now();
-    while !log.metadata().is_ok_and(|file| file.len() > 0) {
-        assert!(begun.elapsed() < Duration::from_secs(60), "no log");
-        std::thread::sleep(Duration::from_millis(20));
+    while Files::load(log, &Watch::silent()).is_err() {
+        let is_late = begun.elapsed() >= Duration::from_secs(60);
+        assert!(!is_late, "{} does not begin", log.display());
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

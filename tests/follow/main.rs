@@ -23,7 +23,6 @@ use memlog_format::counter::AREA_END;
 use memlog_format::meta::Record;
 use memlog_format::varint::Reader;
 use memlog_pages::{Analysis, Files, Following, Watch};
-use moment::await_start;
 
 /// No victim has more at a time.
 const THREADS: i64 = 8;
@@ -310,7 +309,7 @@ fn reads_without_holes(program: &Path, threads: &str) {
     let mut command = recorded(program, &["100000000", threads]);
     command.env("MEMLOG_OUTPUT", &log).env(CULL.0, CULL.1);
     let victim = Victim::start(&mut command);
-    await_start(&log);
+    cli::wait_for(&log);
     std::thread::sleep(Duration::from_millis(200));
     let rounds = if is_long() { 24 } else { 3 };
     let (mut before, mut culled) = (0, 0);

@@ -2,13 +2,14 @@
 //! thread wrote was looked at before what another did.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use memlog_format::counter::Counter;
-use memlog_pages::{Files, Watch};
+use memlog_pages::Files;
 
-use super::common::tools::{Folder, Random, is_long, seed, skip, tools};
-use super::{CULL, THREADS, Victim, is_wanted, recorded, whole};
+use super::cli::{begin_with, wait_for};
+use super::common::tools::{Folder, Random, is_long, seed};
+use super::{CULL, THREADS, is_wanted, whole};
 
 const CASES: [(&str, &[&str]); 4] = [
     ("crossfree", &["100000000"]),
@@ -31,24 +32,18 @@ fn so_is_one_of_a_log_that_is_culled() {
 fn readings_are_of_one_moment(settings: &[(&str, &str)]) {
     let mut random = Random::new(seed());
     let (cases, logs) = if is_long() { (4, 20) } else { (2, 1) };
-    for (name, args) in CASES[..cases].iter().filter(|case| is_wanted(case.0)) {
-        let Some(program) = tools().victim(name) else {
-            skip(&format!("no compiler for {name}"));
-            continue;
-        };
+    // Each reading takes as long as all before it, in which the log grows on.
+    let settings = [settings, &[("MEMLOG_MAX_LOG", "32M")]].concat();
+    let wanted = CASES[..cases].iter().filter(|case| is_wanted(case.0));
+    'cases: for (name, args) in wanted {
         let mut compared = 0;
         // A log is read as a whole each time, so several short ones.
         for _ in 0..logs {
             let folder = Folder::new("moment");
-            let log = folder.path().join("it.memlog");
-            let mut command = recorded(&program, args);
-            // Each reading takes as long as all before it, in which the log grows on.
-            command
-                .envs(settings.iter().copied())
-                .env("MEMLOG_OUTPUT", &log)
-                .env("MEMLOG_MAX_LOG", "32M");
-            let victim = Victim::start(&mut command);
-            await_start(&log);
+            let Some((victim, log)) = begin_with(name, args, &folder, &settings) else {
+                continue 'cases;
+            };
+            wait_for(&log);
             let mut before = 0;
             for reading in 0..3 {
                 std::thread::sleep(Duration::from_micros(random.below(50_000)));
@@ -77,16 +72,6 @@ fn readings_are_of_one_moment(settings: &[(&str, &str)]) {
             assert!(allocations >= before, "{name}: {allocations}");
         }
         assert!(compared > 0, "{name} had written all before it was read");
-    }
-}
-
-/// Until a log says what it is of.
-#[track_caller]
-pub fn await_start(log: &Path) {
-    let end = Instant::now() + Duration::from_secs(20);
-    while Files::load(log, &Watch::silent()).is_err() {
-        assert!(Instant::now() < end, "{} does not begin", log.display());
-        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

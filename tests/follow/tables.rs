@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use memlog_analysis::Tally;
 use memlog_pages::Following;
 
-use super::common::tools::{Folder, Random, is_long, seed, skip, tools};
-use super::moment::await_start;
-use super::{CULL, Victim, recorded, whole};
+use super::cli::{begin_with, wait_for};
+use super::common::tools::{Folder, Random, is_long, seed};
+use super::{CULL, whole};
 
 /// A table's chunk is full in a tenth of that.
 const LONG_ENOUGH: Duration = Duration::from_millis(1_500);
@@ -20,21 +20,14 @@ const ENDLESS: &[&str] = &["100000000"];
 
 fn while_it_grows(settings: &[(&str, &str)], mut look: impl FnMut(&Path, &mut Random)) {
     let mut random = Random::new(seed());
-    let Some(program) = tools().victim("paths") else {
-        skip("no compiler for paths");
-        return;
-    };
+    let settings = [settings, &[("MEMLOG_MAX_LOG", "256M")]].concat();
     // Each run begins its tables anew.
     for _ in 0..if is_long() { 20 } else { 3 } {
         let folder = Folder::new("tables");
-        let log = folder.path().join("it.memlog");
-        let mut command = recorded(&program, ENDLESS);
-        command
-            .envs(settings.iter().copied())
-            .env("MEMLOG_OUTPUT", &log)
-            .env("MEMLOG_MAX_LOG", "256M");
-        let victim = Victim::start(&mut command);
-        await_start(&log);
+        let Some((victim, log)) = begin_with("paths", ENDLESS, &folder, &settings) else {
+            return;
+        };
+        wait_for(&log);
         look(&log, &mut random);
         victim.end();
     }

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use crate::cli::begin;
+use crate::cli::{begin, wait_for};
 use crate::common::tools::Folder;
 
 const SOON: Duration = Duration::from_secs(60);
@@ -135,9 +135,7 @@ fn a_program_that_runs_is_shown_in_a_terminal() {
     let Some((victim, log)) = begin("churn", &["100000000", "2"], &folder) else {
         return;
     };
-    while !log.metadata().is_ok_and(|file| file.len() > 0) {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_for(&log);
     let words = ["top", "-d", "0.2", log.to_str().expect("a name")];
     let mut screen = Screen::start(&words);
     let text = screen.until("allocations/s of");
