@@ -148,6 +148,24 @@ impl Recorded {
         assert_eq!(self.tree().total.bytes, found);
     }
 
+    /// What falls is not called the most so far.
+    #[track_caller]
+    fn titled(&self) {
+        let timeline = |word: &str| {
+            let words = ["timeline", "--no-pager", word, "--points"].map(AsRef::as_ref);
+            let rest = ["10000".as_ref(), self.log.as_os_str()];
+            self.folder.says(&[words.as_slice(), &rest].concat())
+        };
+        let told: serde_json::Value = serde_json::from_str(&timeline("--json")).expect("JSON");
+        let points = told["points"].as_array().expect("points");
+        let resident = points
+            .iter()
+            .filter_map(|point| point["rss_bytes"].as_u64());
+        let falls = !resident.is_sorted();
+        let page = timeline("--color=never");
+        assert!(!falls || !page.contains("RSS so far"), "{page}");
+    }
+
     /// Whose blocks are most of it.
     #[track_caller]
     fn blames(&self) {
@@ -168,6 +186,7 @@ fn exact(shape: &str) {
     recorded.figures(0);
     recorded.live(0);
     recorded.blames();
+    recorded.titled();
 }
 
 #[test]

@@ -139,10 +139,11 @@ fn curves(told: &Told, most: usize) -> Result<Curves, Damaged> {
     })
 }
 
-/// Whether the kernel told only how much was resident at most until then.
+/// Whether the kernel told only how much was resident at most until then. Where it told what
+/// is resident as well, the most so far was that when it rose.
 fn is_highest(told: &Told) -> bool {
-    let mut readings = told.world.table.readings().iter();
-    readings.any(|reading| reading.is_mark)
+    let readings = told.world.table.readings();
+    !readings.is_empty() && readings.iter().all(|reading| reading.is_mark)
 }
 
 fn answer(told: &Told, most: usize) -> Result<Answer, Damaged> {

@@ -40,7 +40,7 @@ fn told(mut named: Vec<(String, Held)>, count: usize, sizes: Sizes) -> Vec<Strin
     let mut parts = Vec::new();
     let mut tell = |held: Held, name: &str| {
         let of = match parts.is_empty() {
-            true => " of the live heap allocated",
+            true => " of the heap at the RSS peak allocated",
             false => "",
         };
         parts.push(format!(
@@ -104,7 +104,7 @@ mod tests {
         let text = of(&[("(no scope)", 1000, 2)], 3);
         assert_eq!(
             text,
-            "100.0 % of the live heap allocated in no scope (1,000B in 2 blocks); 3 scopes in the log"
+            "100.0 % of the heap at the RSS peak allocated in no scope (1,000B in 2 blocks); 3 scopes in the log"
         );
     }
 
@@ -120,7 +120,9 @@ mod tests {
         ];
         let text = of(&list, 9);
         assert!(
-            text.starts_with("50.0 % of the live heap allocated in load/parse (500B in 1 block); "),
+            text.starts_with(
+                "50.0 % of the heap at the RSS peak allocated in load/parse (500B in 1 block); "
+            ),
             "{text}"
         );
         let end = "10.0 % in serve (100B in 4 blocks); 5.0 % in 2 more (50B in 11 blocks); 9 scopes in the log";

@@ -84,7 +84,7 @@ pub fn parts(log: &Log, analysis: &Analysis) -> Vec<String> {
     let mut parts = Vec::new();
     for (who, group) in &groups {
         let of = match parts.is_empty() {
-            true => " of the live heap allocated",
+            true => " of the heap at the RSS peak allocated",
             false => "",
         };
         let told = who.told(group.threads);
