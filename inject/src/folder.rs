@@ -50,6 +50,10 @@ pub fn ask(pid: u32, folder: &Path, patience: Duration) -> Outcome<()> {
         if got == child && libc::WIFEXITED(status) {
             return match libc::WEXITSTATUS(status) {
                 0 => Ok(()),
+                libc::ENOENT => Err(Refusal::new(
+                    format!("it cannot make its log in {}", folder.display()),
+                    "there is no such folder where it runs: make it, or choose another with -o",
+                )),
                 error => Err(cannot(
                     folder,
                     &io::Error::from_raw_os_error(error).to_string(),
