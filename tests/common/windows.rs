@@ -64,7 +64,7 @@ fn step(ends: &[Place], places: &[u32], may_go_on: bool) -> Vec<Place> {
         // Another piece from here on is of no use: only what goes on.
         if fewest_before >= best {
             let Some(end) = ends.peek() else { break };
-            at += places[at..].partition_point(|&place| place < end.end);
+            at += before(&places[at..], end.end);
         }
         let Some(&place) = places.get(at) else { break };
         let mut pieces = usize::MAX;
@@ -85,4 +85,15 @@ fn step(ends: &[Place], places: &[u32], may_go_on: bool) -> Vec<Place> {
         at += 1;
     }
     next
+}
+
+/// How many of these are before there. Ends and places of a loop take turns, so it is
+/// looked for nearby first.
+fn before(places: &[u32], end: u32) -> usize {
+    let mut far = 1;
+    while places.get(far - 1).is_some_and(|&place| place < end) {
+        far *= 2;
+    }
+    let (near, far) = (far / 2, far.min(places.len()));
+    near + places[near..far].partition_point(|&place| place < end)
 }
