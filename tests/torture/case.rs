@@ -12,6 +12,8 @@ pub struct Case {
     pub args: Vec<String>,
     /// Whether events may be lost.
     pub may_lose: bool,
+    /// Whether that may be so where recording begins amid the run.
+    pub may_begin_late: bool,
     /// Whether addresses may come that were not seen to go.
     pub may_reuse: bool,
     /// Whether children may leave no log.
@@ -55,6 +57,7 @@ fn read(path: &Path) -> Option<Case> {
         name: path.file_stem()?.to_str()?.to_owned(),
         args: Vec::new(),
         may_lose: false,
+        may_begin_late: false,
         may_reuse: false,
         may_lack: false,
         is_counted: true,
@@ -69,6 +72,7 @@ fn read(path: &Path) -> Option<Case> {
             ("flags", _) => {}
             ("args", rest) => case.args = rest.split_whitespace().map(str::to_owned).collect(),
             ("may", rest) if rest.starts_with("lose") => case.may_lose = true,
+            ("may", rest) if rest.starts_with("begin") => case.may_begin_late = true,
             ("may", rest) if rest.starts_with("reuse") => case.may_reuse = true,
             ("may", rest) if rest.starts_with("lack") => case.may_lack = true,
             ("uncounted", _) => case.is_counted = false,

@@ -1,4 +1,6 @@
-/* The limit on address space is set to what is used already: malloc fails for large and small, and recovers when it is lifted. */
+/* The limit on address space is set to what is used already: malloc fails for large and small, and recovers when it is lifted.
+ * @may begin late: what a thread's first event needs is not to be had then
+ */
 #include "../torture.h"
 #include <sys/mman.h>
 #include <sys/resource.h>

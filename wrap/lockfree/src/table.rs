@@ -449,8 +449,8 @@ impl<const W: usize, const P: u32, const F: u32, const C: usize> IdTable<W, P, F
         true
     }
 
-    /// Sees to it that the index is at most half full.
-    fn make_room(&self, memory: &impl Memory) {
+    /// Sees to it that there is an index, at most half full.
+    pub fn make_room(&self, memory: &impl Memory) {
         let log2 = self.log2.load(Ordering::Acquire);
         let indexed = self.indexed.load(Ordering::Relaxed) as usize;
         let full = log2 == 0 || indexed >= 1usize << (log2 - 1);

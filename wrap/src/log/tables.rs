@@ -27,6 +27,15 @@ pub struct NodeMemory(pub &'static Log, pub Patience);
 /// Memory of the code addresses.
 pub struct CodeMemory(pub &'static Log, pub Patience);
 
+impl Log {
+    /// Maps the tables' first indexes, which are small. Amid a run they would come to lie in
+    /// a hole that the program made, and may unmap once more.
+    pub fn take_first_indexes(&'static self) {
+        self.nodes.make_room(&NodeMemory(self, Patience::Bounded));
+        self.codes.make_room(&CodeMemory(self, Patience::Bounded));
+    }
+}
+
 fn index_words(ground: &Ground, words: usize) -> Option<&'static [Word]> {
     if ground.is_quiet_by_now() {
         return None;
