@@ -82,7 +82,7 @@ fn each_thread_holds_what_it_allocated() {
         }
     }
     let page = folder.says(&["summary".as_ref(), log.as_os_str()]);
-    let line = "by thread: 54.5 % of the heap at the RSS peak allocated by taker, 27.3 % by worker (3 threads),";
+    let line = "by thread: 54.5 % of what was live at the RSS peak allocated by taker, 27.3 % by worker (3 threads),";
     assert!(page.contains(line), "{page}");
     assert!(page.contains(" 18.2 % by the main thread\n"), "{page}");
     assert!(!page.contains(" by giver"), "{page}");

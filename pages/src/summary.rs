@@ -7,7 +7,7 @@ use memlog_format::meta::Lack;
 use memlog_read::Log;
 use serde_json::{Map, Value};
 
-use crate::facts::{is_temporary_guessed, is_unknown, program};
+use crate::facts::{is_temporary_guessed, is_unknown, program, when_biggest};
 use crate::names::{Labels, Name, symbol_words};
 use crate::page::others::Next;
 use crate::page::places::{PlaceList, What};
@@ -127,12 +127,7 @@ fn lists(subject: &Subject, names: &[Name], found: Found) -> Vec<Part> {
     let is_mostly_mapped = found.is_mostly_mapped();
     let calls_titles = calls_titles(subject, &found);
     let log = subject.family.own();
-    let moment = match (summary.shows_rss_peak(), summary.window) {
-        _ if is_unknown(log, Lack::Peak) => "at the one moment of the file",
-        (true, _) => "at the RSS peak",
-        (false, None) => "at the heap's maximum",
-        (false, Some(_)) => "at the largest heap of the window",
-    };
+    let moment = when_biggest(log, summary);
     let live = format!("{} live {moment}", subject.sizes.of(found.held.total.bytes));
     let titles = match is_unknown(log, Lack::Counts) {
         true => vec![live.clone() + ", by place (share, sum so far, bytes)", live],

@@ -115,7 +115,7 @@ fn who_opens_a_log_sees_its_scopes() {
         let line = page.lines().skip_while(|text| !text.starts_with(line));
         let text: String = line.take(4).collect::<Vec<_>>().join(" ");
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let begin = "by scope: 60.2 % of the heap at the RSS peak allocated in load (8.0 MiB in 1 block), \
+        let begin = "by scope: 60.2 % of what was live at the RSS peak allocated in load (8.0 MiB in 1 block), \
                      30.1 % in load/parse (4.0 MiB in 256 blocks), 7.5 % in no scope (1.0 MiB in 64 blocks), \
                      2.2 % in a";
         assert!(text.starts_with(begin), "{text}\n{page}");
@@ -136,7 +136,7 @@ fn who_opens_a_log_sees_its_scopes() {
     // What it has is told also where nothing of it is left.
     let text = page(&folder, &["summary"], &plain);
     assert!(
-        text.contains("100.0 % of the heap at the RSS peak allocated in no scope"),
+        text.contains("100.0 % of what was live at the RSS peak allocated in no scope"),
         "{text}"
     );
     assert!(text.contains("1 scope in the log"), "{text}");

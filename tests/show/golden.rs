@@ -100,4 +100,9 @@ fn what_is_left_of_a_run_is_said_to_be_that() {
         page.contains("\nallocated in the window, from main down ("),
         "{page}"
     );
+    // What was live at its RSS peak is overwritten.
+    let page = says(&folder, &format!("summary {log}"));
+    let line =
+        "\nby thread: 100.0 % of what was live at the largest heap of the window allocated by ";
+    assert!(page.contains(line), "{page}");
 }

@@ -139,8 +139,8 @@ fn curves(told: &Told, most: usize) -> Result<Curves, Damaged> {
     })
 }
 
-/// Whether the kernel told only how much was resident at most until then. Where it told what
-/// is resident as well, the most so far was that when it rose.
+/// Whether the kernel told only how much was resident at most until then. In a log of both
+/// kinds of readings the most so far is told when it rises, and was resident then.
 fn is_highest(told: &Told) -> bool {
     let readings = told.world.table.readings();
     !readings.is_empty() && readings.iter().all(|reading| reading.is_mark)

@@ -1,5 +1,6 @@
 //! What single records of a log mean, in words.
 
+mod biggest;
 mod imported;
 mod kernel;
 mod losses;
@@ -12,6 +13,7 @@ use memlog_format::counter::Counter;
 use memlog_read::Log;
 
 use crate::words::clean;
+pub use biggest::when_biggest;
 pub use imported::{
     Imported, gap_of, is_temporary_guessed, is_unknown, lacks, unknown_words, without_unknown,
 };

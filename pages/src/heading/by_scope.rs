@@ -1,9 +1,10 @@
-//! In which scopes of the program what was live at the RSS peak was allocated.
+//! In which scopes of the program what was live when the process was biggest was allocated.
 
 use memlog_analysis::{Held, Moment};
+use memlog_read::Log;
 use serde_json::{Value, json};
 
-use super::by_thread::{LEAST_PERCENT, MOST_NAMED};
+use super::by_thread::{LEAST_PERCENT, MOST_NAMED, of_live};
 use crate::open::Analysis;
 use crate::words::{Sizes, clean, counted, percentage};
 
@@ -19,11 +20,12 @@ fn held(analysis: &Analysis) -> Vec<(String, Held)> {
 }
 
 /// Their shares; nothing where the program told of no scope.
-pub fn parts(analysis: &Analysis, sizes: Sizes) -> Vec<String> {
-    told(held(analysis), analysis.tally.scopes(), sizes)
+pub fn parts(log: &Log, analysis: &Analysis, sizes: Sizes) -> Vec<String> {
+    let of_live = of_live(log, &analysis.summary);
+    told(held(analysis), analysis.tally.scopes(), &of_live, sizes)
 }
 
-fn told(mut named: Vec<(String, Held)>, count: usize, sizes: Sizes) -> Vec<String> {
+fn told(mut named: Vec<(String, Held)>, count: usize, of_live: &str, sizes: Sizes) -> Vec<String> {
     if count == 0 {
         return Vec::new();
     }
@@ -40,7 +42,7 @@ fn told(mut named: Vec<(String, Held)>, count: usize, sizes: Sizes) -> Vec<Strin
     let mut parts = Vec::new();
     let mut tell = |held: Held, name: &str| {
         let of = match parts.is_empty() {
-            true => " of the heap at the RSS peak allocated",
+            true => of_live,
             false => "",
         };
         parts.push(format!(
@@ -90,7 +92,13 @@ mod tests {
     fn of(list: &[(&str, u64, u64)], count: usize) -> String {
         let held =
             |&(name, bytes, blocks): &(&str, u64, u64)| (name.to_owned(), Held { bytes, blocks });
-        told(list.iter().map(held).collect(), count, Sizes::Exact).join("; ")
+        told(
+            list.iter().map(held).collect(),
+            count,
+            " of it",
+            Sizes::Exact,
+        )
+        .join("; ")
     }
 
     #[test]
@@ -104,7 +112,7 @@ mod tests {
         let text = of(&[("(no scope)", 1000, 2)], 3);
         assert_eq!(
             text,
-            "100.0 % of the heap at the RSS peak allocated in no scope (1,000B in 2 blocks); 3 scopes in the log"
+            "100.0 % of it in no scope (1,000B in 2 blocks); 3 scopes in the log"
         );
     }
 
@@ -120,9 +128,7 @@ mod tests {
         ];
         let text = of(&list, 9);
         assert!(
-            text.starts_with(
-                "50.0 % of the heap at the RSS peak allocated in load/parse (500B in 1 block); "
-            ),
+            text.starts_with("50.0 % of it in load/parse (500B in 1 block); "),
             "{text}"
         );
         let end = "10.0 % in serve (100B in 4 blocks); 5.0 % in 2 more (50B in 11 blocks); 9 scopes in the log";

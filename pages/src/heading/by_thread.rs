@@ -1,11 +1,12 @@
-//! Which threads asked for what was live at the RSS peak.
+//! Which threads asked for what was live when the process was biggest.
 
 use std::collections::HashMap;
 
-use memlog_analysis::{Held, Moment};
+use memlog_analysis::{Held, Moment, Summary};
 use memlog_read::Log;
 use serde_json::{Value, json};
 
+use crate::facts::when_biggest;
 use crate::open::Analysis;
 use crate::words::{clean, counted, grouped, percentage};
 
@@ -13,6 +14,11 @@ use crate::words::{clean, counted, grouped, percentage};
 pub(super) const MOST_NAMED: usize = 4;
 /// What holds less is no name to know.
 pub(super) const LEAST_PERCENT: f64 = 1.0;
+
+/// Of what the first share is one.
+pub(super) fn of_live(log: &Log, summary: &Summary) -> String {
+    format!(" of what was live {} allocated", when_biggest(log, summary))
+}
 
 /// Threads that are told of as one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -84,8 +90,8 @@ pub fn parts(log: &Log, analysis: &Analysis) -> Vec<String> {
     let mut parts = Vec::new();
     for (who, group) in &groups {
         let of = match parts.is_empty() {
-            true => " of the heap at the RSS peak allocated",
-            false => "",
+            true => of_live(log, &analysis.summary),
+            false => String::new(),
         };
         let told = who.told(group.threads);
         parts.push(format!("{:.1} %{of} by {told}", percent(group)));

@@ -86,7 +86,7 @@ pub fn heading(subject: &Subject) -> Heading {
             lines.line("by thread", parts);
         }
     }
-    let parts = by_scope::parts(analysis, sizes);
+    let parts = by_scope::parts(log, analysis, sizes);
     if !parts.is_empty() {
         lines.line("by scope", parts);
     }
