@@ -28,8 +28,9 @@ pub struct NodeMemory(pub &'static Log, pub Patience);
 pub struct CodeMemory(pub &'static Log, pub Patience);
 
 impl Log {
-    /// Maps the tables' first indexes, which are small. Amid a run they would come to lie in
-    /// a hole that the program made, and may unmap once more.
+    /// Maps the tables' first indexes, before the program's main: they are small, and where
+    /// recording goes on later they would come to lie in a hole that the program made, and may
+    /// unmap once more.
     pub fn take_first_indexes(&'static self) {
         self.nodes.make_room(&NodeMemory(self, Patience::Bounded));
         self.codes.make_room(&CodeMemory(self, Patience::Bounded));

@@ -212,10 +212,7 @@ fn start() -> bool {
         RECORDER.stop();
         return false;
     }
-    if RECORDER.control.is_off() {
-        // Others take them with their first event, before the program's main.
-        RECORDER.log.take_first_indexes();
-    }
+    RECORDER.log.take_first_indexes();
     RECORDER.control.begin(&RECORDER.ground) == Life::On
 }
 
