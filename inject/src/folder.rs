@@ -21,7 +21,8 @@ pub fn ask(pid: u32, folder: &Path, patience: Duration) -> Outcome<()> {
     let status = Status::of(&format!("/proc/{pid}/status")).ok_or_else(gone)?;
     // Its own, the one that counts, ...
     let effective = |key| status.numbers(key).get(1).copied().unwrap_or(u32::MAX);
-    let text = |bytes: &[u8]| CString::new(bytes).map_err(|_| cannot(folder, "no such name"));
+    let text =
+        |bytes: &[u8]| CString::new(bytes).map_err(|_| cannot(folder, "no such name", ANOTHER));
     let question = Question {
         user: effective("Uid"),
         group: effective("Gid"),
@@ -50,31 +51,31 @@ pub fn ask(pid: u32, folder: &Path, patience: Duration) -> Outcome<()> {
         if got == child && libc::WIFEXITED(status) {
             return match libc::WEXITSTATUS(status) {
                 0 => Ok(()),
-                libc::ENOENT => Err(Refusal::new(
-                    format!("it cannot make its log in {}", folder.display()),
-                    "there is no such folder where it runs: make it, or choose another with -o",
-                )),
-                error => Err(cannot(
-                    folder,
-                    &io::Error::from_raw_os_error(error).to_string(),
-                )),
+                error => {
+                    let advice = match error {
+                        libc::ENOENT => "make that folder where it runs, or choose another with -o",
+                        _ => ANOTHER,
+                    };
+                    let why = io::Error::from_raw_os_error(error).to_string();
+                    Err(cannot(folder, &why, advice))
+                }
             };
         }
         if got != 0 || Instant::now() >= end {
             // SAFETY: a child of ours.
             unsafe { libc::kill(child, libc::SIGKILL) };
-            return Err(cannot(folder, "the disk does not answer"));
+            return Err(cannot(folder, "the disk does not answer", ANOTHER));
         }
         sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
     }
 }
 
-fn cannot(folder: &Path, why: &str) -> Refusal {
-    Refusal::new(
-        format!("it cannot make its log in {}: {why}", folder.display()),
-        "choose a folder that its user may write to, as it sees that, with -o",
-    )
+const ANOTHER: &str = "choose a folder that its user may write to, as it sees that, with -o";
+
+fn cannot(folder: &Path, why: &str, advice: &str) -> Refusal {
+    let sentence = format!("it cannot make its log in {}: {why}", folder.display());
+    Refusal::new(sentence, advice)
 }
 
 /// What the child is to find out.
