@@ -12,7 +12,7 @@ pub struct Case {
     pub args: Vec<String>,
     /// Whether events may be lost.
     pub may_lose: bool,
-    /// Whether that may be so where recording begins amid the run.
+    /// Whether a thread's first events may be, where recording goes on amid the run.
     pub may_begin_late: bool,
     /// Whether addresses may come that were not seen to go.
     pub may_reuse: bool,
@@ -72,7 +72,7 @@ fn read(path: &Path) -> Option<Case> {
             ("flags", _) => {}
             ("args", rest) => case.args = rest.split_whitespace().map(str::to_owned).collect(),
             ("may", rest) if rest.starts_with("lose") => case.may_lose = true,
-            ("may", rest) if rest.starts_with("begin") => case.may_begin_late = true,
+            ("may", rest) if rest.starts_with("begin late") => case.may_begin_late = true,
             ("may", rest) if rest.starts_with("reuse") => case.may_reuse = true,
             ("may", rest) if rest.starts_with("lack") => case.may_lack = true,
             ("uncounted", _) => case.is_counted = false,

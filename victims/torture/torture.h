@@ -31,7 +31,7 @@
  *   @args A B         its arguments
  *   @plugin           it is a library, built as NAME.so beside the programs
  *   @may lose         events may be lost, if the log counts them: and the comment says why
- *   @may begin        the same, where recording is switched on amid the run
+ *   @may begin late   a thread's first events may be lost, where recording goes on amid the run
  *   @may reuse        addresses may come that were not seen to go: and the comment says why
  *   @may lack         children may leave no log, for they are killed or exec'd before they did much
  *   @uncounted        events are not compared with the second recorder's: and the comment says why
